@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -151,10 +152,7 @@ func attemptsChart(d *drawing) *sheet {
 		return rate(peaks[i]) + " and " + percent(zeroed(d.peak(d.policies[i].busy)))
 	})
 	until := d.end(func(p *policy, bucket int) bool { return p.attempts[bucket] > 0 || p.busy[bucket] > 0 })
-	top := zeroed(seen.High)
-	if top == 0 {
-		top = 1 // any scale will do for lines at zero
-	}
+	top := cmp.Or(zeroed(seen.High), 1) // any scale will do for lines at zero
 	axes := func(p *plot.Plot) {
 		p.Y.Tick.Marker, p.Y.Min, p.Y.Max = counts(4), 0, top*1.04
 	}

@@ -245,10 +245,7 @@ func (d *drawing) distributionTitle(all []distribution, at limit, values []float
 func (d *drawing) exceededTitle(all []distribution, at limit, values []float64, best, worst int) string {
 	jobs := d.jobsOf(at)
 	if math.IsInf(values[worst], 1) {
-		lost := make([]float64, len(all))
-		for i := range all {
-			lost[i] = all[i].unclaimed
-		}
+		lost := plain.Map(all, func(c distribution) float64 { return c.unclaimed })
 		least, most := extremes(lost)
 		title := fmt.Sprintf("%s of %s are never claimed with %s", percent(lost[most]), jobs, d.policies[most].name)
 		switch {

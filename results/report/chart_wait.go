@@ -20,14 +20,6 @@ const waitMetric = "fresh.wait.p99"
 // shortWait is the p99 wait of fresh jobs, in s, below which a chart of waits shows little, and a page may fold it.
 const shortWait = .05
 
-// waits returns a policy's curve and band in one plot (row) of the chart of fresh jobs' p99 waits.
-func (d *drawing) waits(p *policy, row int) band {
-	if len(d.rows) == 1 {
-		return p.band
-	}
-	return p.classes[row]
-}
-
 // firstRow returns which plot of the wait chart is of the class that the chart's title names; 0 if it names none.
 func (d *drawing) firstRow() int {
 	class := d.waitQuery().Class
@@ -36,7 +28,7 @@ func (d *drawing) firstRow() int {
 
 // peaksOf returns the highest p99 wait under each policy in one plot of the wait chart.
 func (d *drawing) peaksOf(row int) []float64 {
-	return plain.Map(d.policies, func(p policy) float64 { return d.peak(d.waits(&p, row).median) })
+	return plain.Map(d.policies, func(p policy) float64 { return d.peak(p.waits[row].median) })
 }
 
 // waitChart returns the chart of the waits of fresh jobs over time.
@@ -95,9 +87,9 @@ func (d *drawing) addWaits(p *plot.Plot, row int, t timeline) {
 	var names peaks
 	var curves []curve
 	front := inFront(d.summary, d.table)
-	first := twins(plain.Map(d.policies, func(p policy) []float64 { return d.waits(&p, row).median }))
+	first := twins(plain.Map(d.policies, func(p policy) []float64 { return p.waits[row].median }))
 	for i, own := range d.policies {
-		b := d.waits(&own, row)
+		b := own.waits[row]
 		style := own.dashed(1.6)
 		if !front[i] {
 			style = backdropStyle
@@ -153,7 +145,7 @@ func (d *drawing) waitExtent() plain.Extent {
 	seen := plain.ExtentOf()
 	for i := range d.policies {
 		for row := range d.rows {
-			b := d.waits(&d.policies[i], row)
+			b := d.policies[i].waits[row]
 			seen.Include(b.median...)
 			seen.Include(b.high...)
 		}

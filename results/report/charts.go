@@ -91,16 +91,16 @@ type drawing struct {
 
 // policy holds the time series of one policy, over all seeds. A NaN is a gap.
 type policy struct {
-	name    string
-	hue     hue
-	index   int       // index of the policy in the scenario
-	color   int       // index into hues
-	band              // p99 waits of all fresh jobs
-	classes []band    // the same by class, without edges; nil: classes were not measured apart
-	fresh   []float64 // jobs ready and never attempted, mean over seeds
-	retry   []float64
-	due     []float64 // all jobs ready: fresh jobs and retries
-	later   []float64 // jobs scheduled for later (retries in backoff, delayed jobs), mean over seeds
+	name  string
+	hue   hue
+	index int       // index of the policy in the scenario
+	color int       // index into hues
+	band            // p99 waits of all fresh jobs
+	waits []band    // the same by plot, see drawing.rows; that of a class is without edges
+	fresh []float64 // jobs ready and never attempted, mean over seeds
+	retry []float64
+	due   []float64 // all jobs ready: fresh jobs and retries
+	later []float64 // jobs scheduled for later (retries in backoff, delayed jobs), mean over seeds
 
 	attempts []float64 // claims per second, mean over seeds; NaN where every seed has ended
 	busy     []float64 // utilization of the workers, mean over seeds
@@ -153,9 +153,12 @@ func newDrawing(s *measure.Settings, sum *results.Summary, version string) (*dra
 			d.policies[i].repeat()
 		}
 	}
-	d.rows = []string{""}
-	if n := len(d.policies[0].classes); n > 1 && n == len(s.Classes) {
-		d.rows = plain.Map(s.Classes, clean)
+	d.rows = plain.Map(s.Classes, clean)
+	if n := len(d.policies[0].waits); n < 2 || n != len(s.Classes) {
+		d.rows = []string{""}
+		for i := range d.policies {
+			d.policies[i].waits = []band{d.policies[i].band}
+		}
 	}
 	return d, nil
 }
@@ -174,9 +177,9 @@ func newPolicy(index int, label string, series []measure.Series, buckets int) po
 	if len(series) > 0 && !slices.ContainsFunc(series, func(s measure.Series) bool {
 		return len(s.Classes) != len(series[0].Classes)
 	}) {
-		p.classes = make([]band, len(series[0].Classes))
-		for k := range p.classes {
-			p.classes[k].median, _, _ = results.Bands(series, buckets, func(s *measure.Series) []float64 { return s.Classes[k] })
+		p.waits = make([]band, len(series[0].Classes))
+		for k := range p.waits {
+			p.waits[k].median, _, _ = results.Bands(series, buckets, func(s *measure.Series) []float64 { return s.Classes[k] })
 		}
 	}
 	p.fresh = level(func(s *measure.Series) []float64 { return s.FreshReady })
@@ -220,8 +223,8 @@ func (p *policy) repeat() {
 	for _, values := range all {
 		*values = append(*values, (*values)[0])
 	}
-	for k := range p.classes {
-		p.classes[k].median = append(p.classes[k].median, p.classes[k].median[0])
+	for k := range p.waits {
+		p.waits[k].median = append(p.waits[k].median, p.waits[k].median[0])
 	}
 }
 

@@ -327,7 +327,7 @@ func (d *drawing) live() liveData {
 		own := livePolicy{Name: p.name, Hue: p.color, On: front[i], Fresh: p.fresh[:n], Retry: p.retry[:n],
 			Attempts: p.attempts[:n], Busy: p.busy[:n], Again: p.again[:n]}
 		for row := range d.rows {
-			own.P99 = append(own.P99, d.waits(&p, row).median[:n])
+			own.P99 = append(own.P99, p.waits[row].median[:n])
 		}
 		data.Policies = append(data.Policies, own)
 	}

@@ -147,12 +147,7 @@ func (l peaks) Plot(c draw.Canvas, p *plot.Plot) {
 // twins returns, for each curve over time, the index of the first curve that looks the same, its own if there is none:
 // nine in ten of their values are within 6 %, at the times at which any curve is visible.
 func twins(lines [][]float64) []int {
-	top := 0.0
-	for _, l := range lines {
-		for _, v := range l {
-			top = math.Max(top, zeroed(v))
-		}
-	}
+	top := zeroed(plain.ExtentOf(slices.Concat(lines...)...).High)
 	first := make([]int, len(lines))
 	for i := range lines {
 		first[i] = slices.IndexFunc(lines, func(other []float64) bool { return coincide(lines, other, lines[i], top/100) })

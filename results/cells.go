@@ -98,14 +98,7 @@ func (s *Summary) changeOf(p *PolicySummary, q measure.Query) string {
 	case base.Mean == 0:
 		return ""
 	}
-	sign := ""
-	switch {
-	case e.Bound != "":
-		sign = "≥ "
-	case base.Bound != "":
-		sign = "≤ "
-	}
-	return sign + FormatChange(e.Mean/base.Mean)
+	return plain.When(e.Bound != "", "≥ ") + plain.When(base.Bound != "", "≤ ") + FormatChange(e.Mean/base.Mean)
 }
 
 // FormatChange returns a ratio of two values as a change in text: −97%, +12%, ×2.4.

@@ -80,17 +80,11 @@ func (c *Change) Words() ChangeWords {
 	if !known {
 		info.Unit = c.Unit
 	}
-	w := ChangeWords{Base: FormatEstimate(&c.Base, info), New: FormatEstimate(&c.New, info), Change: plain.Missing,
-		Difference: FormatValue(math.Abs(c.Difference), info)}
-	switch {
-	case c.Difference > 0:
-		w.Difference = "+" + w.Difference
-	case c.Difference < 0:
-		w.Difference = "−" + w.Difference
-	}
-	if half := FormatHalf(c.Half, info); !math.IsNaN(c.Half) && half != FormatHalf(0, info) {
-		w.Half = half
-	}
+	w := ChangeWords{Base: FormatEstimate(&c.Base, info), New: FormatEstimate(&c.New, info), Change: plain.Missing}
+	w.Difference = plain.When(c.Difference > 0, "+") + plain.When(c.Difference < 0, "−") +
+		FormatValue(math.Abs(c.Difference), info)
+	half := FormatHalf(c.Half, info)
+	w.Half = plain.When(!math.IsNaN(c.Half) && half != FormatHalf(0, info), half)
 	if relative := c.Relative(); c.Difference == 0 {
 		w.Change = "0%"
 	} else if !math.IsNaN(relative) {

@@ -209,11 +209,11 @@ func (c *Column) direction(s *Summary) float64 {
 
 // deathsDiffer reports whether more jobs die under one policy than under another.
 func (s *Summary) deathsDiffer() bool {
-	dead := make([]float64, 0, len(s.Policies))
+	dead := plain.ExtentOf()
 	for i := range s.Policies {
-		if e := s.Policies[i].Metric("dead.count"); e != nil && !e.Null() {
-			dead = append(dead, e.Mean)
+		if e := s.Policies[i].Metric("dead.count"); e != nil {
+			dead.Include(e.Mean)
 		}
 	}
-	return len(dead) > 0 && slices.Min(dead) != slices.Max(dead)
+	return dead.Low < dead.High
 }

@@ -89,16 +89,12 @@ func (s *Summary) warnOfRuns(i int, runs []*measure.Run, add func(string, ...any
 		return growing(&run.Series, s.Settings, workersOf(s.Settings, i))
 	})
 	var texts []string
-	counts := make(map[string]int)
 	for _, run := range runs {
 		if v := run.Find(measure.Query{Metric: "unfinished.count"}); !v.Null && v.Value > 0 {
 			left += v.Value
 			seeds++
 		}
 		texts = append(texts, run.Warnings...)
-		for _, text := range run.Warnings {
-			counts[text]++
-		}
 	}
 	if seeds > 0 {
 		add("%s: %s jobs were neither done nor dead at the end, in %d of %s; values that they make bounds are marked ≥",
@@ -108,7 +104,8 @@ func (s *Summary) warnOfRuns(i int, runs []*measure.Run, add func(string, ...any
 		add("%s: the backlog was still growing when arrivals stopped, in %d of %s", label, grew, all)
 	}
 	for _, text := range plain.Distinct(texts) {
-		add("%s: %s, in %d of %s", label, text, counts[text], all)
+		seen := plain.Count(texts, func(other string) bool { return other == text })
+		add("%s: %s, in %d of %s", label, text, seen, all)
 	}
 }
 

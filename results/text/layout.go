@@ -201,8 +201,7 @@ func (l *layout) render(of []int) []string {
 	if groups := l.groups(of); groups != "" {
 		lines = append(lines, paint(l.color, dim, groups))
 	}
-	header := l.header(of)
-	lines = append(lines, header...)
+	lines = append(lines, l.header(of)...)
 	if l.Rule {
 		lines = append(lines, strings.Repeat("─", l.total(of)))
 	}

@@ -31,8 +31,7 @@ func orNull(v float64) *Float {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
 	}
-	f := Float(v)
-	return &f
+	return new(Float(v))
 }
 
 func orNaN(v *Float) float64 {

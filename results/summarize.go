@@ -97,11 +97,8 @@ func isPartial(runs []measure.Run, seeds, asked []uint64) bool {
 // fingerprint hashes the event digests of runs, in order, into 16 hex digits.
 func fingerprint(runs []*measure.Run) string {
 	h := fnv.New64a()
-	for _, run := range runs {
-		var word [8]byte
-		binary.BigEndian.PutUint64(word[:], run.Fingerprint)
-		h.Write(word[:]) // never fails
-	}
+	digests := plain.Map(runs, func(run *measure.Run) uint64 { return run.Fingerprint })
+	_ = binary.Write(h, binary.BigEndian, digests) // a hash takes everything
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
@@ -119,9 +116,7 @@ func estimate(q measure.Query, runs []*measure.Run, pooled []measure.NamedHistog
 			continue
 		}
 		e.Values, values = append(e.Values, v.Value), append(values, v.Value)
-		if v.Bound != "" {
-			e.Bound = v.Bound
-		}
+		e.Bound = cmp.Or(v.Bound, e.Bound)
 	}
 	e.N = len(values)
 	if e.N == 0 {
@@ -130,12 +125,9 @@ func estimate(q measure.Query, runs []*measure.Run, pooled []measure.NamedHistog
 	e.Reason = ""
 	e.Mean, e.Half = Interval(values)
 	if centre, bound, ok := measure.PooledQuantile(q, pooled); ok {
-		e.Mean = centre
+		e.Mean, e.Half = centre, HalfWidth(values, centre, confidence)
 		if bound {
 			e.Bound = ">="
-		}
-		if e.N > 1 {
-			e.Half = HalfWidth(values, e.Mean, confidence)
 		}
 	}
 	e.Low, e.High = max(e.Mean-e.Half, 0), e.Mean+e.Half // NaN stays NaN

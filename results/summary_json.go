@@ -148,8 +148,7 @@ func (p PolicySummary) stored() storedPolicy {
 	for _, e := range p.Filtered {
 		one := storedFiltered{Metric: e.Metric, storedFilter: filterOf(e.Query), storedEstimate: e.stored()}
 		if d := p.Against(e.Query); d != nil {
-			versus := d.stored()
-			one.Versus = &versus
+			one.Versus = new(d.stored())
 		}
 		stored.Filtered = append(stored.Filtered, one)
 	}

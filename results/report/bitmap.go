@@ -105,14 +105,14 @@ func (p *printer) paletted(picture *image.RGBA) *image.Paletted {
 		p.runs = append(p.runs, run{int32(index), int32(end / 4)})
 	}
 	slices.SortFunc(tints, func(a, b tint) int { return cmp.Or(b.count-a.count, cmp.Compare(a.color, b.color)) })
-	frequent := plain.Map(tints[:min(len(tints), 256)], func(t tint) uint32 { return t.color })
+	palette := color.Palette(plain.Map(tints[:min(len(tints), 256)], func(t tint) color.Color { return opaque(t.color) }))
 	places, alike := make([]uint8, len(tints)), map[uint32]uint8{}
 	for i, t := range tints {
 		place, known := alike[t.color&0xf8f8f8]
-		if i < len(frequent) {
+		if i < len(palette) {
 			place = uint8(i)
 		} else if !known {
-			place = nearest(frequent, t.color)
+			place = uint8(palette.Index(opaque(t.color)))
 			alike[t.color&0xf8f8f8] = place
 		}
 		places[t.index] = place
@@ -128,24 +128,11 @@ func (p *printer) paletted(picture *image.RGBA) *image.Paletted {
 		}
 		from = r.end
 	}
-	return &image.Paletted{Pix: p.places, Stride: picture.Rect.Dx(), Rect: picture.Rect,
-		Palette: plain.Map(frequent, func(c uint32) color.Color {
-			return color.RGBA{uint8(c), uint8(c >> 8), uint8(c >> 16), 255}
-		})}
+	return &image.Paletted{Pix: p.places, Stride: picture.Rect.Dx(), Rect: picture.Rect, Palette: palette}
 }
 
-// nearest returns the index of the listed colour that is nearest to another one; each is three bytes, red the lowest.
-func nearest(colors []uint32, c uint32) (index uint8) {
-	least := math.MaxInt
-	for i, other := range colors {
-		red, green := int(c&0xff)-int(other&0xff), int(c>>8&0xff)-int(other>>8&0xff)
-		blue := int(c>>16&0xff) - int(other>>16&0xff)
-		if distance := red*red + green*green + blue*blue; distance < least {
-			index, least = uint8(i), distance
-		}
-	}
-	return index
-}
+// opaque returns a colour given by the bytes of a pixel, red the lowest.
+func opaque(c uint32) color.RGBA { return color.RGBA{uint8(c), uint8(c >> 8), uint8(c >> 16), 255} }
 
 // bitmap is a canvas of pixels. It draws a box for each character that the font lacks, and reorders right-to-left text
 // for display. An SVG needs no such help: viewers use other fonts, and know directions.

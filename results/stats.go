@@ -1,7 +1,6 @@
 package results
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"sort"
@@ -40,14 +39,8 @@ func Holm(p []float64) []float64 {
 }
 
 // ascending returns the indexes of p values in ascending order of the values, without those of NaN.
-func ascending(p []float64) (order []int) {
-	for i := range p {
-		if !math.IsNaN(p[i]) {
-			order = append(order, i)
-		}
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p[a], p[b]) })
-	return order
+func ascending(p []float64) []int {
+	return plain.Order(p, func(v float64) (float64, bool) { return v, !math.IsNaN(v) })
 }
 
 // seedsToTell estimates how many seeds bring the half-width of a confidence interval down to a distance, given its

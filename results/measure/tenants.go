@@ -1,10 +1,10 @@
 package measure
 
 import (
-	"slices"
 	"time"
 
 	"qsim/engine"
+	"qsim/results/plain"
 )
 
 // tenantCounts counts executions, demand and waits, each by tenant.
@@ -69,10 +69,7 @@ type tenantShares struct {
 }
 
 func (s *tenantShares) begin(t *tenantCounts) {
-	s.begun, s.before = true, make([]int64, len(t.all))
-	for i := range t.all {
-		s.before[i] = t.all[i].served
-	}
+	s.begun, s.before = true, plain.Map(t.all, func(of tenantTally) int64 { return of.served })
 }
 
 func (s *tenantShares) end(t *tenantCounts) {
@@ -119,11 +116,7 @@ func (s *tenantShares) jain() number {
 // fairShares divides total, at most the sum of demands, by max-min fairness: no share exceeds its demand, and every
 // share below its demand is as large as any other.
 func fairShares(total int64, demands []int64) []float64 {
-	order := make([]int, len(demands))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return int(min(max(demands[a]-demands[b], -1), 1)) })
+	order := plain.Order(demands, func(demand int64) (int64, bool) { return demand, true })
 	shares := make([]float64, len(demands))
 	left := float64(total)
 	for k, i := range order {
@@ -156,9 +149,7 @@ func (v *view) claimedOfTenant(k *claim, inSet bool) {
 		w := reach(&t.all, k.Tenant)
 		w.claims++
 		w.sum += float64(k.waited)
-		if k.waited > w.longest {
-			w.longest = k.waited
-		}
+		w.longest = max(w.longest, k.waited)
 	}
 	switch {
 	case !inSet:

@@ -1,6 +1,9 @@
 package plain
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Distinct joins lists, and keeps only the first of equal elements.
 func Distinct[T comparable](lists ...[]T) (all []T) {
@@ -29,6 +32,20 @@ func Find[T any](list []T, sought func(one *T) bool) *T {
 		}
 	}
 	return nil
+}
+
+// Order returns the indexes of the elements of a list that have a key, in ascending order of the keys; of equal keys the
+// earlier element comes first.
+func Order[T any, K cmp.Ordered](list []T, keyOf func(one T) (key K, ok bool)) (order []int) {
+	keys := make([]K, len(list))
+	for i, one := range list {
+		var ok bool
+		if keys[i], ok = keyOf(one); ok {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(keys[a], keys[b]) })
+	return order
 }
 
 // Count returns the number of elements of a list for which a condition holds.

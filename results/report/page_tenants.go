@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -95,14 +94,12 @@ func mostCounted(sum *results.Summary) int {
 // busiest returns the indexes, from 0 on, of the tenants with most executions over all policies.
 func busiest(sum *results.Summary, counted int) []int {
 	totals := make([]int64, counted)
-	order := make([]int, counted)
 	for k := range totals {
-		order[k] = k
 		for i := range sum.Data {
 			totals[k] += sum.Data[i].Tenants[k].Executions
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(totals[b], totals[a]) })
+	order := plain.Order(totals, func(n int64) (int64, bool) { return -n, true })
 	return order[:min(len(order), tenantLimit)]
 }
 
@@ -208,14 +205,7 @@ func tenantWaits(sum *results.Summary, order []int, known int) plainTable {
 
 // slowestFirst returns the indexes, from 0 on, of the tenants that had fresh jobs, slowest first.
 func slowestFirst(waits []measure.TenantWait) []int {
-	var list []int
-	for k := range waits {
-		if waits[k].Jobs > 0 {
-			list = append(list, k)
-		}
-	}
-	slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(waits[b].P99, waits[a].P99) })
-	return list
+	return plain.Order(waits, func(w measure.TenantWait) (float64, bool) { return -w.P99, w.Jobs > 0 })
 }
 
 func waitWords(w measure.TenantWait) string {

@@ -136,10 +136,8 @@ func (c *Column) AlikeText() string {
 	case cell.Half != "":
 		text += " " + cell.Half
 	}
-	if marks := cell.Marks(); marks != "" {
-		text += " (" + marks + " " + c.GoalText() + ")"
-	}
-	return text
+	marks := cell.Marks()
+	return text + plain.When(marks != "", " ("+marks+" "+c.GoalText()+")")
 }
 
 // FormatValue returns a value in its metric's unit as text: 4m13s, 8.8s, 120ms, 97%, 4.43, 12,300; Missing for NaN.

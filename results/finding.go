@@ -72,11 +72,9 @@ func onePolicy(t *Table, gets []*Column) Finding {
 	if i := slices.IndexFunc(gets, func(c *Column) bool { return c.Cells[0].missed() > 0 }); i >= 0 {
 		worst = gets[i]
 	}
-	f := Finding{Policy: -1, Query: worst.Query, Worst: worst.says(t.Policies[0], 0)}
-	if goal := worst.GoalText(); goal != "" {
-		f.Worst += ", goal " + goal
-	}
-	return f
+	goal := worst.GoalText()
+	return Finding{Policy: -1, Query: worst.Query,
+		Worst: worst.says(t.Policies[0], 0) + plain.When(goal != "", ", goal "+goal)}
 }
 
 // finder computes the headline (Finding) of a results table with several policies.
@@ -276,9 +274,6 @@ func (f *finder) noDifference(columns []*Column) string {
 			return fmt.Sprintf("None of the %d policies is shown to be better%s", len(f.Table.Policies), in)
 		}
 	}
-	words := fmt.Sprintf("No difference between the %d policies is shown%s", len(f.Table.Policies), in)
-	if len(columns) == 0 || len(f.Seeds) >= fewSeeds {
-		return words
-	}
-	return words + " with " + plain.Plural(len(f.Seeds), "seed")
+	return fmt.Sprintf("No difference between the %d policies is shown%s", len(f.Table.Policies), in) +
+		plain.When(len(columns) > 0 && len(f.Seeds) < fewSeeds, " with "+plain.Plural(len(f.Seeds), "seed"))
 }

@@ -57,17 +57,11 @@ func (q *Query) parts() []queryPart {
 
 // String returns a query in the syntax of a scenario's objectives: "fresh.wait.p99 during payments-down".
 func (q Query) String() string {
-	var b strings.Builder
-	b.WriteString(q.Metric)
+	words := q.Metric
 	for _, part := range q.parts() {
-		if *part.value != "" {
-			b.WriteString(" " + part.word + " " + *part.value)
-		}
+		words += plain.When(*part.value != "", " "+part.word+" "+*part.value)
 	}
-	if q.Limit != 0 {
-		b.WriteString(" limit " + plain.Setting(q.Limit))
-	}
-	return b.String()
+	return words + plain.When(q.Limit != 0, " limit "+plain.Setting(q.Limit))
 }
 
 // Label returns a query in words: "mail: p99 wait of fresh jobs in payments-down".
@@ -79,21 +73,7 @@ func (q Query) Label() string {
 	if q.Tenant == WorstTenant {
 		q.Tenant = "worst tenant"
 	}
-	who := q.Class
-	if q.Class != "" && q.Tenant != "" {
-		who += ", "
-	}
-	if who += q.Tenant; who != "" {
-		label = who + ": " + label
-	}
-	if q.Limit != 0 {
-		label += " (" + plain.Setting(q.Limit) + ")"
-	}
-	if q.During != "" {
-		label += " in " + q.During
-	}
-	if q.After != "" {
-		label += " after " + q.After
-	}
-	return label
+	return plain.Joined(": ", plain.Joined(", ", q.Class, q.Tenant), label) +
+		plain.When(q.Limit != 0, " ("+plain.Setting(q.Limit)+")") + plain.When(q.During != "", " in "+q.During) +
+		plain.When(q.After != "", " after "+q.After)
 }

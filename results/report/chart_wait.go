@@ -228,10 +228,7 @@ func (d *drawing) waitTitle(class string, peaks []float64) string {
 	}
 	of := ofClass(class)
 	if len(silent) == len(peaks) {
-		if len(silent) == 1 {
-			return "No fresh job" + of + " is claimed with " + silent[0]
-		}
-		return "No fresh job" + of + " is claimed under any policy"
+		return "No fresh job" + of + " is claimed" + under(d.summary)
 	}
 	title := d.tableTitle(d.waitQuery())
 	if title == "" {

@@ -221,10 +221,8 @@ func (d *drawing) stormWords() string {
 		return "There is no storm."
 	}
 	words := plain.Map(storms, func(s measure.Window) string {
-		if s.From == s.To {
-			return shortName(s.Name) + " " + plain.Span(s.From, s.To)
-		}
-		return shortName(s.Name) + " from " + plain.Setting(s.From) + " to " + plain.Setting(s.To)
+		span := "from " + plain.Setting(s.From) + " to " + plain.Setting(s.To)
+		return shortName(s.Name) + " " + plain.Either(s.From == s.To, plain.Span(s.From, s.To), span)
 	})
 	return plain.Either(len(storms) > 1, "Storms: ", "Storm: ") + list(atMost(words, 3, "%d more")) + "."
 }

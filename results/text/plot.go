@@ -75,10 +75,7 @@ func braille(dots uint8) string {
 			r |= bit
 		}
 	}
-	if r == 0x2800 {
-		return " "
-	}
-	return string(r)
+	return plain.Either(r == 0x2800, " ", string(r))
 }
 
 // asciiDots returns the ASCII character for up to two dots, one above the other: bit 0 is the upper, bit 1 the lower.
@@ -153,10 +150,8 @@ func (p *terminalPlot) scale(medians [][]float64) {
 func (p *terminalPlot) draw() string {
 	var b strings.Builder
 	set := p.s.Settings
-	title := "fresh p99 wait per " + plain.Setting(set.Bucket) + " of virtual time"
-	if n := len(p.s.Seeds); n > 1 {
-		title += fmt.Sprintf(", median of %d seeds", n)
-	}
+	title := "fresh p99 wait per " + plain.Setting(set.Bucket) + " of virtual time" +
+		plain.When(len(p.s.Seeds) > 1, fmt.Sprintf(", median of %d seeds", len(p.s.Seeds)))
 	for _, line := range Wrapped(title+", log scale", p.o.Width) {
 		b.WriteString(p.plain(line) + "\n")
 	}

@@ -39,9 +39,7 @@ func (t *total) add(v int64) {
 	if t.SumLow += uint64(v); t.SumLow < uint64(v) {
 		t.SumHigh++ // the carry
 	}
-	if v > t.Longest {
-		t.Longest = v
-	}
+	t.Longest = max(t.Longest, v)
 }
 
 func (t *total) merge(other *total) {

@@ -97,9 +97,7 @@ func joined(a, b *Histogram) *Histogram {
 // claimed counts a claim of a job of the set, with its wait.
 func (s *jobSet) claimed(k *claim) {
 	s.claims++
-	if k.Delivery > s.attemptsMax {
-		s.attemptsMax = k.Delivery
-	}
+	s.attemptsMax = max(s.attemptsMax, k.Delivery)
 	family := retryWait
 	if k.class == engine.Fresh {
 		family = freshWait

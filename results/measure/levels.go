@@ -60,9 +60,7 @@ func (v *view) enqueued(j *engine.NewJob) {
 func (v *view) becomeReady(class engine.Class, tenant engine.TenantID) {
 	v.changeReady(class, 1)
 	n := v.level[class]
-	if n > v.segment.peak[class] {
-		v.segment.peak[class] = n
-	}
+	v.segment.peak[class] = max(v.segment.peak[class], n)
 	if class == engine.Fresh && n == 1 {
 		v.gaps.since = v.now
 	}

@@ -290,8 +290,8 @@ func (l *lane) find(since engine.Time) int {
 	return at
 }
 
-// fewestGone is the number of entries without jobs from which on a queue of ready times is compacted, once they are half
-// of the queue.
+// fewestGone is the number of entries without jobs from which on a queue of ready times is compacted, once they are
+// half of the queue.
 const fewestGone = 1024
 
 // starvingMetrics returns the metrics of starvation: fresh jobs that wait beyond the threshold of their class.

@@ -34,8 +34,8 @@ func Find[T any](list []T, sought func(one *T) bool) *T {
 	return nil
 }
 
-// Order returns the indexes of the elements of a list that have a key, in ascending order of the keys; of equal keys the
-// earlier element comes first.
+// Order returns the indexes of the elements of a list that have a key, in ascending order of the keys; of equal keys
+// the earlier element comes first.
 func Order[T any, K cmp.Ordered](list []T, keyOf func(one T) (key K, ok bool)) (order []int) {
 	keys := make([]K, len(list))
 	for i, one := range list {

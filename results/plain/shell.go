@@ -4,13 +4,8 @@ import "strings"
 
 // ShellLine joins words into a command line, quoted for a shell.
 func ShellLine(words ...string) string {
-	line := make([]string, len(words))
-	for i, word := range words {
-		line[i] = word
-		if word == "" || strings.Trim(word,
-			"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./:,%+@") != "" {
-			line[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(line, " ")
+	const safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./:,%+@"
+	return strings.Join(Map(words, func(word string) string {
+		return Either(word != "" && strings.Trim(word, safe) == "", word, "'"+strings.ReplaceAll(word, "'", `'\''`)+"'")
+	}), " ")
 }

@@ -45,19 +45,14 @@ func (p AdaptiveLIFO) StatsEvery() time.Duration {
 // Guarantees returns the guarantee that no worker idles while a job is ready, and that plans ask for the newest jobs
 // just when, by the latest statistics, the oldest has waited longer than OlderThan. A Law (plan checker) verifies that.
 func (p AdaptiveLIFO) Guarantees() Promise {
-	return Promise{Conserving: true, Law: func() Law { return adaptiveLaw{olderThan: p.OlderThan} }}
+	return Promise{Conserving: true, Law: func() Law { return planLaw(p.breach) }}
 }
 
-// adaptiveLaw is the Law (plan checker) of AdaptiveLIFO.
-type adaptiveLaw struct {
-	stateless
-	olderThan time.Duration
-}
-
-func (l adaptiveLaw) Plan(v *engine.View, terms []engine.Term) string {
+// breach is the method Plan of the policy's Law.
+func (p AdaptiveLIFO) breach(v *engine.View, terms []engine.Term) string {
 	want := engine.OldestReady
 	for _, waited := range v.Store.OldestReady {
-		if v.StatsAge >= 0 && waited > l.olderThan {
+		if v.StatsAge >= 0 && waited > p.OlderThan {
 			want = engine.NewestReady
 		}
 	}

@@ -47,27 +47,21 @@ func (p Bernoulli) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 // Guarantees returns the guarantee of a share of claims to fresh jobs and, if a class may use what the other leaves, of
 // no idle worker while a job is ready. A Law (plan checker) verifies the share, which recorded events do not show.
 func (p Bernoulli) Guarantees() Promise {
-	return Promise{Conserving: !p.NoLending, Share: p.Fresh, Law: func() Law { return &coinsLaw{chance: p.Fresh.Float()} }}
-}
-
-// coinsLaw is the Law (plan checker) of Bernoulli.
-type coinsLaw struct {
-	stateless
-	chance        float64
-	tossed, fresh int
-}
-
-func (l *coinsLaw) Plan(v *engine.View, terms []engine.Term) string {
-	l.tossed += min(v.Idle, math.MaxUint16+1)
-	for i := range terms {
-		if terms[i].Class == engine.Fresh {
-			l.fresh += terms[i].Limit
-		}
-	}
-	if isUnlikely(l.fresh, l.tossed, l.chance) {
-		return fmt.Sprintf("%d of %d coins fell for fresh jobs, at a chance of %v", l.fresh, l.tossed, l.chance)
-	}
-	return ""
+	return Promise{Conserving: !p.NoLending, Share: p.Fresh, Law: func() Law {
+		chance, tossed, fresh := p.Fresh.Float(), 0, 0
+		return planLaw(func(v *engine.View, terms []engine.Term) string {
+			tossed += min(v.Idle, math.MaxUint16+1)
+			for i := range terms {
+				if terms[i].Class == engine.Fresh {
+					fresh += terms[i].Limit
+				}
+			}
+			if isUnlikely(fresh, tossed, chance) {
+				return fmt.Sprintf("%d of %d coins fell for fresh jobs, at a chance of %v", fresh, tossed, chance)
+			}
+			return ""
+		})
+	}}
 }
 
 // isUnlikely reports whether the number of successes in n trials of that chance is more than eight standard deviations

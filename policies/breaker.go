@@ -72,7 +72,7 @@ type Breaker struct {
 type circuit struct {
 	failures int // failed executions in a row
 	state    circuitState
-	openedAt engine.Time
+	openedAt engine.Time   // time at which it opened, or at which the probe was claimed
 	wait     time.Duration // time from openedAt to the next probe; 0: not drawn yet
 }
 
@@ -136,13 +136,13 @@ func (p *Breaker) Observe(o *engine.Observation) {
 	case o.Succeeded() && c.state == circuitOpen:
 		// It began before the breaker opened: the dependency may have failed since.
 	case o.Succeeded():
-		p.set(c, circuitClosed)
+		p.set(c, circuitClosed, o.Now)
 		c.failures = 0
 	case c.state == circuitProbing:
-		p.trip(c, o.Now)
+		p.set(c, circuitOpen, o.Now)
 	case c.state == circuitClosed:
 		if c.failures++; c.failures >= p.Failures {
-			p.trip(c, o.Now)
+			p.set(c, circuitOpen, o.Now)
 		}
 	}
 }
@@ -152,22 +152,15 @@ func (p *Breaker) onClaimed(o *engine.Observation) {
 	if p.probing == 0 || o.Kinds&p.Kinds[p.probing-1] == 0 {
 		return
 	}
-	c := &p.circuits[p.probing-1]
-	p.set(c, circuitProbing)
-	c.openedAt, c.wait = o.Now, 0
+	p.set(&p.circuits[p.probing-1], circuitProbing, o.Now)
 	p.probing = 0
 }
 
-func (p *Breaker) trip(c *circuit, now engine.Time) {
-	p.set(c, circuitOpen)
-	c.openedAt, c.wait = now, 0
-}
-
-func (p *Breaker) set(c *circuit, s circuitState) {
+func (p *Breaker) set(c *circuit, s circuitState, now engine.Time) {
 	if c.state == circuitClosed {
 		p.open++
 	}
-	if c.state = s; s == circuitClosed {
+	if c.state, c.openedAt, c.wait = s, now, 0; s == circuitClosed {
 		p.open--
 	}
 }

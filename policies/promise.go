@@ -39,6 +39,13 @@ type Law interface {
 	Observe(o *engine.Observation)
 }
 
+// planLaw is a Law (plan checker) that learns nothing from observations: the function is its method Plan.
+type planLaw func(v *engine.View, terms []engine.Term) string
+
+func (l planLaw) Plan(v *engine.View, terms []engine.Term) string { return l(v, terms) }
+
+func (planLaw) Observe(*engine.Observation) {}
+
 // ration is the Law (plan checker) of a policy that claims as fifo, except for a limit on retries.
 type ration struct {
 	room    func(v *engine.View) (least, most int64) // bounds of the number of retries allowed; below 0 means 0

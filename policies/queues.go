@@ -70,43 +70,32 @@ func (p *Queues) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 // and that each class comes first in proportion to its weight, in the mean. A Law (plan checker) verifies the last two.
 func (p *Queues) Guarantees() Promise {
 	return Promise{Conserving: true, Law: func() Law {
-		return &queuesLaw{weights: p.Weights, first: make([]int, len(p.Weights))}
+		plans, total, first := 0, int64(0), make([]int, len(p.Weights)) // first: by class, plans with that class first
+		for _, w := range p.Weights {
+			total += w
+		}
+		return planLaw(func(v *engine.View, terms []engine.Term) string {
+			tried := engine.Kinds(0)
+			for i := range terms {
+				tried |= terms[i].Kinds
+				if terms[i].Limit < v.Idle || bits.OnesCount64(uint64(tried)) != i+1 {
+					return fmt.Sprintf("a plan for %d jobs is %+v", v.Idle, terms)
+				}
+			}
+			if len(terms) != len(p.Weights) {
+				return fmt.Sprintf("a plan tries %d of %d classes", len(terms), len(p.Weights))
+			}
+			plans++
+			first[bits.TrailingZeros64(uint64(terms[0].Kinds))]++
+			for kind, n := range first {
+				if isUnlikely(n, plans, float64(p.Weights[kind])/float64(total)) {
+					return fmt.Sprintf("class %d came first in %d of %d plans, and has %d/%d of the weights",
+						kind, n, plans, p.Weights[kind], total)
+				}
+			}
+			return ""
+		})
 	}}
-}
-
-// queuesLaw is the Law (plan checker) of Queues.
-type queuesLaw struct {
-	stateless
-	weights      []int64
-	first        []int // by class, number of plans with that class first
-	plans, total int
-}
-
-func (l *queuesLaw) Plan(v *engine.View, terms []engine.Term) string {
-	tried := engine.Kinds(0)
-	for i := range terms {
-		tried |= terms[i].Kinds
-		if terms[i].Limit < v.Idle || bits.OnesCount64(uint64(tried)) != i+1 {
-			return fmt.Sprintf("a plan for %d jobs is %+v", v.Idle, terms)
-		}
-	}
-	if len(terms) != len(l.weights) {
-		return fmt.Sprintf("a plan tries %d of %d classes", len(terms), len(l.weights))
-	}
-	l.plans++
-	l.first[bits.TrailingZeros64(uint64(terms[0].Kinds))]++
-	if l.total == 0 {
-		for _, w := range l.weights {
-			l.total += int(w)
-		}
-	}
-	for kind, n := range l.first {
-		if isUnlikely(n, l.plans, float64(l.weights[kind])/float64(l.total)) {
-			return fmt.Sprintf("class %d came first in %d of %d plans, and has %d/%d of the weights",
-				kind, n, l.plans, l.weights[kind], l.total)
-		}
-	}
-	return ""
 }
 
 // classWeights returns the weight of each class: 1 for a class without one in the parameter.

@@ -98,20 +98,16 @@ func (d *die) ranged(placeholder string) string {
 }
 
 // number returns the whole number in a text, and duration the duration; both panic if it holds none.
-func number(text string) int {
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		panic("chaos: " + err.Error())
-	}
-	return n
-}
+func number(text string) int { return must(strconv.Atoi(text)) }
 
-func duration(text string) time.Duration {
-	d, err := time.ParseDuration(text)
+func duration(text string) time.Duration { return must(time.ParseDuration(text)) }
+
+// must returns the value of a call that cannot fail; it panics for an error.
+func must[T any](value T, err error) T {
 	if err != nil {
 		panic("chaos: " + err.Error())
 	}
-	return d
+	return value
 }
 
 // healing is the time by which all storms of a random scenario have ended, and latestStart the latest start of one.
@@ -186,10 +182,7 @@ func (p *plan) takes(least, most string) {
 
 // kind gives a scenario a policy of the kind name, with drawn parameters.
 func (d *die) kind(p *plan, name string) {
-	k, err := policies.Find(name)
-	if err != nil {
-		panic("chaos: " + err.Error())
-	}
+	k := must(policies.Find(name))
 	p.kind = k
 	if p.policy = "{kind: " + name; k.Drawn.Param != "" {
 		p.policy += ", " + k.Drawn.Param + ": " + d.of(k.Drawn.Values...)

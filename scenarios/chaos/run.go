@@ -229,11 +229,7 @@ func (s *setup) released(run *sim.Sim, checker *check.Checker) {
 
 // look compares with the recorded events the store's counts of jobs and, if jobs is set, every single job.
 func (s *setup) look(store engine.Store, checker *check.Checker, jobs bool) {
-	stats, err := store.Stats(context.Background(), 0)
-	if err != nil {
-		panic("chaos: " + err.Error())
-	}
-	checker.Balance(stats)
+	checker.Balance(must(store.Stats(context.Background(), 0)))
 	if jobs {
 		checker.Sweep(s.memory.Each)
 	}

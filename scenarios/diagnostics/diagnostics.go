@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -136,26 +137,20 @@ func excerpt(line string, col, width int) shown {
 	var text strings.Builder
 	text.WriteString(lead)
 	columns, e := len([]rune(lead)), shown{}
-	for i := start; i <= len(runes); i++ {
-		if i == from {
-			e.before = columns
-		}
-		if i == to {
-			e.width = columns - e.before
-		}
-		if i == len(runes) {
-			break
-		}
+	for i, r := range runes[start:] {
 		if columns >= mostColumns {
 			text.WriteString("…")
-			if i < to {
-				e.width = columns - e.before
-			}
 			break
 		}
-		cell, size := display(runes[i])
+		cell, size := display(r)
 		text.WriteString(cell)
 		columns += size
+		switch next := start + i + 1; {
+		case next == from:
+			e.before, e.width = columns, 0
+		case next <= to:
+			e.width = columns - e.before
+		}
 	}
 	e.text, e.width = text.String(), max(1, e.width)
 	return e
@@ -210,24 +205,10 @@ func Cut(s string) string {
 
 // splitLines splits a file into lines at the line ends of YAML: LF, CR LF, CR, and the three separators of Unicode.
 func splitLines(src []byte) []string {
-	s := strings.TrimPrefix(string(src), "\ufeff")
-	var lines []string
-	start := 0
-	for i, r := range s {
-		if i < start {
-			continue // the LF of a CR LF
-		}
-		switch r {
-		case '\n', '\r', '\u0085', '\u2028', '\u2029':
-			lines = append(lines, s[start:i])
-			start = i + utf8.RuneLen(r)
-			if r == '\r' && strings.HasPrefix(s[start:], "\n") {
-				start++
-			}
-		}
-	}
-	return append(lines, s[start:])
+	return lineEnd.Split(strings.TrimPrefix(string(src), "\ufeff"), -1)
 }
+
+var lineEnd = regexp.MustCompile(`\r\n|[\n\r\x{85}\x{2028}\x{2029}]`)
 
 // CheckText returns errors for characters that no YAML file may contain: bytes that are not UTF-8, control characters.
 func CheckText(src []byte) List {

@@ -65,16 +65,10 @@ func (s *Source) TabAt(mark yaml.Mark) bool { return s.character(mark) == '\t' }
 
 // character returns the character at a position of the file, 0 if there is none.
 func (s *Source) character(at yaml.Mark) rune {
-	if at.Line < 1 || at.Line > len(s.lines) {
+	if at.Line < 1 || at.Line > len(s.lines) || at.Column < 1 || at.Column > len(s.runes(at.Line)) {
 		return 0
 	}
-	column := 0
-	for _, r := range s.lines[at.Line-1] {
-		if column++; column == at.Column {
-			return r
-		}
-	}
-	return 0
+	return s.runes(at.Line)[at.Column-1]
 }
 
 // WidthOf returns the width in characters of a scalar in the file: with its quotes, and only of its first line.

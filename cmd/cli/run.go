@@ -232,10 +232,13 @@ func (s *session) simulate(ctx context.Context, sc *scenarios.Scenario, settings
 	for _, label := range labels {
 		bars.Set(label, 0, most)
 	}
+	finished := make([]int, len(labels))
 	options := world.Options{Parallel: s.flags.parallel, MostSeeds: most, Check: s.flags.check,
-		Progress: func(policy, finished, all int) {
-			if bars.Set(labels[policy], finished, most); s.flags.Verbose && !bars.Drawn() {
-				fmt.Fprintf(s.console, "%s: %d of %d seeds\n", labels[policy], finished, all)
+		Ended: func(run *measure.Run) {
+			label, n := labels[run.Policy], &finished[run.Policy]
+			*n++
+			if bars.Set(label, *n, most); s.flags.Verbose && !bars.Drawn() {
+				fmt.Fprintf(s.console, "%s: %d of %d seeds\n", label, *n, most)
 			}
 		}}
 	if s.flags.untilCI > 0 {

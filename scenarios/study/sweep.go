@@ -114,7 +114,7 @@ func (s *simulator) simulate(ctx context.Context, t *task, gate pool.Gate) (*mea
 	}
 	options := world.Options{Parallel: s.parallel, Gate: gate}
 	if s.ended != nil {
-		options.Progress = func(_, _, _ int) { s.ended() }
+		options.Ended = func(*measure.Run) { s.ended() }
 	}
 	runs, err := world.Run(ctx, sc, options)
 	switch {

@@ -18,7 +18,6 @@ type replications struct {
 	mutex    sync.Mutex
 	most     int            // highest number of simulations
 	done     []*measure.Run // runs by simulation, up to the last one that has ended; nil: not ended
-	finished []int          // number of finished simulations by policy
 	judged   int            // number of seeds passed to enough
 	stop     int            // number of simulations that count; most until enough returns true
 	failedAt int            // index of the first simulation that failed; most: none
@@ -30,8 +29,7 @@ func newReplications(sc *scenarios.Scenario, worlds []*world, o Options) *replic
 		seeds = o.MostSeeds
 	}
 	most := seeds * len(worlds)
-	return &replications{sc: sc, worlds: worlds, options: o, most: most, stop: most, failedAt: most,
-		finished: make([]int, len(worlds))}
+	return &replications{sc: sc, worlds: worlds, options: o, most: most, stop: most, failedAt: most}
 }
 
 // one runs the simulation with the given index. Its error is pool.ErrEnough if its result is not needed any more.
@@ -64,15 +62,10 @@ func (r *replications) keep(i int, run *measure.Run, err error) {
 		r.failedAt = min(r.failedAt, i)
 		return
 	}
-	policy := i % len(r.worlds)
 	r.done = append(r.done, make([]*measure.Run, max(0, i+1-len(r.done)))...)
 	r.done[i] = run
-	r.finished[policy]++
 	if r.options.Ended != nil {
 		r.options.Ended(run)
-	}
-	if r.options.Progress != nil {
-		r.options.Progress(policy, r.finished[policy], r.most/len(r.worlds))
 	}
 	r.judge()
 }

@@ -29,9 +29,6 @@ import (
 type Options struct {
 	// Parallel is the highest number of simulations at once; 0: one per core that Go uses.
 	Parallel int
-	// Progress is called after every simulation, from one goroutine at a time, with the number of
-	// finished seeds of a policy and their total.
-	Progress func(policy, finished, total int)
 	// Ended, if not nil, is called with the run of every simulation, in any order, from one goroutine at a time.
 	Ended func(run *measure.Run)
 	// Enough, if not nil, is called with the runs of each seed, by policy, in the order of seeds and

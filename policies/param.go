@@ -41,9 +41,6 @@ type Value struct {
 	of  any
 }
 
-// Type returns the type of a parameter's value, one of the Type constants.
-func (v Value) Type() string { return v.typ }
-
 // String returns the value of a parameter in the syntax of scenarios.
 func (v Value) String() string {
 	if v.of == nil {

@@ -101,7 +101,7 @@ func TestParseValue(t *testing.T) {
 			if err != nil {
 				return
 			}
-			if again, err := parseText(tt.typ, got.String()); !reflect.DeepEqual(again, got) || err != nil || got.Type() != tt.typ {
+			if again, err := parseText(tt.typ, got.String()); !reflect.DeepEqual(again, got) || err != nil || got.typ != tt.typ {
 				t.Errorf("%v was read back as %v, %v", got, again, err)
 			}
 		})

@@ -14,15 +14,15 @@ import (
 
 // Decode turns a YAML tree without aliases and merges into a Scenario, as far as it is valid, and returns the errors.
 func Decode(given *yaml.Node, files *Folder) (*Scenario, []*yaml.LoadError) {
-	l := &layers{Preset: map[*yaml.Node]string{}}
-	full, problems := withDefaults(given, l)
-	sc := &Scenario{tree: &Origin{given, full, l}, files: files}
-	problems = append(problems, tree.Errors(full.Load(sc, tree.Strict...))...)
-	problems = append(problems, notInDigits(full)...)
+	o := &Origin{Given: given, Preset: map[*yaml.Node]string{}}
+	problems := o.complete()
+	sc := &Scenario{tree: o, files: files}
+	problems = append(problems, tree.Errors(o.Full.Load(sc, tree.Strict...))...)
+	problems = append(problems, notInDigits(o.Full)...)
 	sc.fill()
 	problems = append(problems, sc.decodeRetry()...)
 	problems = append(problems, sc.readValues()...)
-	return sc, append(problems, l.problems...)
+	return sc, append(problems, o.problems...)
 }
 
 // notInDigits returns an error for each of the keys version, seed and priority whose value is not in plain digits: the

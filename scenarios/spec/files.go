@@ -211,7 +211,7 @@ func (sc *Scenario) CheckTrace(class int, name string) error {
 		case err != nil:
 		case seconds < last:
 			err = errors.New("it is earlier than the line before")
-		case tenant != "" && !sc.HasTenant(class, tenant):
+		case tenant != "" && sc.TenantIndex(class, tenant) < 0:
 			err = fmt.Errorf("class %s has no tenant %s", sc.Jobs[class].Class, quantity.Quote(tenant))
 		}
 		last = seconds

@@ -136,24 +136,10 @@ func (sc *Scenario) TenantID(class, index int) engine.TenantID { return sc.tenan
 // caller must not change the list. Number 0 stands for no tenant.
 func (sc *Scenario) TenantNames() []string { return sc.tenantNames }
 
-// TraceTenant finds the tenant that a line of a recorded trace names, among those of a class (an index of Jobs): name
-// is that of a tenant if the class's tenants have names, else its index from 0.
-func (sc *Scenario) TraceTenant(class int, name string) (engine.TenantID, bool) {
-	index := sc.Jobs[class].Tenants.index(name)
-	if index < 0 {
-		return 0, false
-	}
-	return sc.TenantID(class, index), true
-}
-
-// HasTenant reports whether a class has a tenant with a name or index from a trace.
-func (sc *Scenario) HasTenant(class int, name string) bool {
-	return sc.Jobs[class].Tenants.index(name) >= 0
-}
-
-// index returns the index of the tenant with that name, or with that index as text if tenants have no names; -1 if
-// there is none.
-func (t *Tenants) index(name string) int {
+// TenantIndex returns the index, from 0, of the tenant that a line of a recorded trace names among those of a class (an
+// index of Jobs): name is a tenant's name if the class's tenants have names, else its index as text. -1: there is none.
+func (sc *Scenario) TenantIndex(class int, name string) int {
+	t := &sc.Jobs[class].Tenants
 	if len(t.Names) > 0 {
 		return slices.Index(t.Names, name)
 	}

@@ -177,7 +177,7 @@ func (c *validator) checkTenantNamed(i int, o *spec.Objective) {
 		}
 		class, index, numbered := strings.Cut(o.Tenant, "/")
 		if numbered && class == job.Class && len(job.Tenants.Names) == 0 {
-			if n, err := strconv.Atoi(index); err == nil && strconv.Itoa(n) == index && c.sc.HasTenant(k, index) {
+			if n, err := strconv.Atoi(index); err == nil && strconv.Itoa(n) == index && c.sc.TenantIndex(k, index) >= 0 {
 				return
 			}
 			c.Errorf(at, "class %s has no tenant %s: want one of 0 to %d", class, quantity.Quote(index), job.Tenants.Count-1)

@@ -44,10 +44,7 @@ func newProcess(sc *scenarios.Scenario, class int, rand keyed.Rand) (process, er
 	case "constant":
 		r.gaps = nil
 	case "gamma":
-		gaps, err := dist.Gamma(1, max(float64(*a.CV), leastCV))
-		if err != nil {
-			return nil, err
-		}
+		gaps := must(dist.Gamma(1, max(float64(*a.CV), leastCV)))
 		r.gaps = &gaps
 	case "on-off":
 		r.phases = &phases{draws: draws, on: a.On.Dist(), off: a.Off.Dist(), end: float64(a.Start)}
@@ -72,7 +69,12 @@ func newProcess(sc *scenarios.Scenario, class int, rand keyed.Rand) (process, er
 		if a.Share != nil {
 			t.share = a.Share.Float()
 		}
-		t.tenantOf = func(name string) (engine.TenantID, bool) { return sc.TraceTenant(class, name) }
+		t.tenantOf = func(name string) engine.TenantID {
+			if index := sc.TenantIndex(class, name); index >= 0 {
+				return sc.TenantID(class, index)
+			}
+			return 0
+		}
 		return t, nil
 	}
 	return r, nil
@@ -252,13 +254,15 @@ func (b *batches) next() (arrival, bool) {
 }
 
 // unitExponential is the exponential distribution of mean 1.
-var unitExponential = func() dist.Dist {
-	d, err := dist.Exponential(1)
+var unitExponential = must(dist.Exponential(1))
+
+// must returns the value of a call that cannot fail; it panics for an error.
+func must[T any](value T, err error) T {
 	if err != nil {
 		panic("world: " + err.Error())
 	}
-	return d
-}()
+	return value
+}
 
 // sine returns sin(2π·turn) for any turn of at most 2^50, with an error below 1e-15. It gives the same bits on every
 // processor, which math.Sin does not: no product is fused with a sum.

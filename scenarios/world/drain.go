@@ -55,15 +55,11 @@ func (b *Bounds) Deadline(now engine.Time, store *memstore.Store) (end engine.Ti
 		b.need(l, &all[i])
 	}
 	if b.Scenario.Does(fault.Redrive) { // all dead jobs may come back, and start over
-		stats, err := store.Stats(context.Background(), 0)
-		if err != nil {
-			panic("world: " + err.Error())
-		}
-		tries := b.tries()
-		l.jobs += stats.Dead
-		l.attempts += stats.Dead * tries
-		l.fails += stats.Dead * tries
-		l.runs += time.Duration(stats.Dead*tries) * b.service
+		dead, tries := must(store.Stats(context.Background(), 0)).Dead, b.tries()
+		l.jobs += dead
+		l.attempts += dead * tries
+		l.fails += dead * tries
+		l.runs += time.Duration(dead*tries) * b.service
 		l.chain += time.Duration(tries) * (b.service + b.retry.Max + l.step)
 	}
 	return now.Add(b.drain(l)), b.drain(l) - l.chain + l.step

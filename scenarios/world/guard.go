@@ -73,11 +73,7 @@ func (g *guard) broken() bool { return g.checker != nil && g.checker.Breach() !=
 // audit compares the content of the store with the recorded events.
 func (g *guard) audit(s *sim.Sim) {
 	store := s.Store().(*memstore.Store)
-	stats, err := store.Stats(context.Background(), 0)
-	if err != nil {
-		panic("world: " + err.Error())
-	}
-	g.checker.Balance(stats)
+	g.checker.Balance(must(store.Stats(context.Background(), 0)))
 	g.checker.Sweep(store.Each)
 }
 

@@ -24,7 +24,7 @@ type trace struct {
 	levels   levels
 	share    float64 // share of the lines that arrive, in [0, 1]
 	draws    classDraws
-	tenantOf func(name string) (engine.TenantID, bool)
+	tenantOf func(name string) engine.TenantID // 0: there is no such tenant
 	index    uint64
 	over     bool
 	err      error // reason why the trace ended early, if not nil
@@ -70,8 +70,7 @@ func (t *trace) parse() (arrival, error) {
 	t.seconds = seconds
 	a := arrival{at: t.start.Add(scenarios.Duration(float64(seconds*1e9) + 0.5).Std())}
 	if tenant != "" {
-		var known bool
-		if a.tenant, known = t.tenantOf(tenant); !known {
+		if a.tenant = t.tenantOf(tenant); a.tenant == 0 {
 			return arrival{}, fmt.Errorf("there is no tenant %s", quantity.Quote(tenant))
 		}
 	}

@@ -23,7 +23,12 @@ func FuzzTrace(f *testing.F) {
 		}
 		stop := engine.Time(start).Add(time.Hour)
 		tr := newTrace(io.NopCloser(bytes.NewReader(text)), "fuzz.csv", engine.Time(start), stop, levels{all: []level{{0, factor}}}, classDraws{})
-		tr.tenantOf = func(name string) (engine.TenantID, bool) { return 7, name == "a" }
+		tr.tenantOf = func(name string) engine.TenantID {
+			if name == "a" {
+				return 7
+			}
+			return 0
+		}
 		last, index := engine.Time(start), uint64(0)
 		for range 100_000 {
 			a, ok := tr.next()

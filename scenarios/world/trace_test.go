@@ -47,7 +47,7 @@ func (e *endless) Read(p []byte) (int, error) {
 // A long trace takes no more memory than a short one.
 func TestTraceMemory(t *testing.T) {
 	tr := newTrace(io.NopCloser(&endless{lines: *traceLines}), "endless.csv", 0, engine.Never, levelsOf(nil, engine.Never), classDraws{})
-	tr.tenantOf = func(name string) (engine.TenantID, bool) { return 1 + engine.TenantID(name[0]-'0'), true }
+	tr.tenantOf = func(name string) engine.TenantID { return 1 + engine.TenantID(name[0]-'0') }
 	heap := func() float64 {
 		var m runtime.MemStats
 		runtime.GC()

@@ -77,15 +77,11 @@ func newWorkload(sc *scenarios.Scenario, rand keyed.Rand) (*workload, error) {
 	w, keys := &workload{rand: rand}, serialsOf(sc)
 	for class := range sc.Jobs {
 		c := &sc.Jobs[class]
-		tenants, err := dist.NewZipf(int(max(c.Tenants.Count, 1)), float64(c.Tenants.Skew))
-		if err != nil {
-			return nil, err
-		}
 		stamp := &classStamp{
 			class:   class,
 			proto:   engine.NewJob{Kind: engine.Kind(class), Priority: c.Priority, Delay: c.Delay.Std()},
 			grain:   engine.Time(sc.RetryOf(class).Grain),
-			tenants: tenants,
+			tenants: must(dist.NewZipf(int(max(c.Tenants.Count, 1)), float64(c.Tenants.Skew))),
 			only:    c.Tenants.Count <= 1,
 			tenant:  func(index int) engine.TenantID { return sc.TenantID(class, index) },
 			these:   c.Arrivals.Only,

@@ -45,7 +45,7 @@ func (p AdaptiveLIFO) StatsEvery() time.Duration {
 // Guarantees returns the guarantee that no worker idles while a job is ready, and that plans ask for the newest jobs
 // just when, by the latest statistics, the oldest has waited longer than OlderThan. A Law (plan checker) verifies that.
 func (p AdaptiveLIFO) Guarantees() Promise {
-	return Promise{Conserving: true, Law: func() Law { return planLaw(p.breach) }}
+	return Promise{Conserving: true, Law: func() Law { return law{plan: p.breach} }}
 }
 
 // breach is the method Plan of the policy's Law.

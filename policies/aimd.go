@@ -88,7 +88,7 @@ func (p *AIMD) Guarantees() Promise {
 	}
 	return Promise{Capped: true, Cap: p.Max, Brakes: brakes, Law: func() Law {
 		thousandths, succeeded := 1000*int64(p.Max), int64(0)
-		return ration{func(v *engine.View) (least, most int64) {
+		return ration(func(v *engine.View) (least, most int64) {
 			most = thousandths/1000 - int64(v.InFlight[engine.Retry])
 			return most, most
 		}, func(o *engine.Observation) {
@@ -101,6 +101,6 @@ func (p *AIMD) Guarantees() Promise {
 					thousandths, succeeded = min(1000*int64(p.Max), thousandths+1000), 0
 				}
 			}
-		}}
+		})
 	}}
 }

@@ -84,43 +84,35 @@ func (p *CoDel) Observe(o *engine.Observation) {
 // for longer than Interval are, up to shedAtOnce by one claim, and no others within Interval after the queue was empty.
 // The rest, and with Last the whole bound, is verified by a Law (plan checker).
 func (p *CoDel) Guarantees() Promise {
-	g := Promise{Conserving: true, Law: func() Law { return &codelLaw{of: *p, emptyAt: engine.Never} }}
+	g := Promise{Conserving: true, Law: func() Law {
+		emptyAt, plan := engine.Never, pending{}
+		return law{func(v *engine.View, terms []engine.Term) string {
+			if emptyAt == engine.Never {
+				emptyAt = v.Now
+			}
+			plan = pending{limit: v.Idle}
+			want, rest := p.Target, 0
+			if v.Now <= emptyAt.Add(p.Interval) {
+				want = p.Interval
+			}
+			if p.Last {
+				rest = 1
+			}
+			switch {
+			case len(terms) != 1+rest || terms[0].MaxWait != want || terms[0].Shed > 0 == p.Last || terms[0].Limit < v.Idle:
+			case p.Last && (terms[1].MaxWait > 0 || terms[1].Limit < v.Idle):
+			default:
+				return ""
+			}
+			return fmt.Sprintf("the queue was empty %v ago, and a plan for %d jobs is %+v", v.Now.Sub(emptyAt), v.Idle, terms)
+		}, func(o *engine.Observation) {
+			if plan.answers(o) && plan.total() < plan.limit {
+				emptyAt = o.Now
+			}
+		}}
+	}}
 	if !p.Last {
 		g.Sheds, g.Interval, g.Buries = p.Target, p.Interval, shedAtOnce
 	}
 	return g
-}
-
-// codelLaw is the Law (plan checker) of CoDel.
-type codelLaw struct {
-	of      CoDel // parameters of the policy
-	emptyAt engine.Time
-	plan    pending
-}
-
-func (l *codelLaw) Plan(v *engine.View, terms []engine.Term) string {
-	if l.emptyAt == engine.Never {
-		l.emptyAt = v.Now
-	}
-	l.plan = pending{limit: v.Idle}
-	want, rest := l.of.Target, 0
-	if v.Now <= l.emptyAt.Add(l.of.Interval) {
-		want = l.of.Interval
-	}
-	if l.of.Last {
-		rest = 1
-	}
-	switch {
-	case len(terms) != 1+rest || terms[0].MaxWait != want || terms[0].Shed > 0 == l.of.Last || terms[0].Limit < v.Idle:
-	case l.of.Last && (terms[1].MaxWait > 0 || terms[1].Limit < v.Idle):
-	default:
-		return ""
-	}
-	return fmt.Sprintf("the queue was empty %v ago, and a plan for %d jobs is %+v", v.Now.Sub(l.emptyAt), v.Idle, terms)
-}
-
-func (l *codelLaw) Observe(o *engine.Observation) {
-	if l.plan.answers(o) && l.plan.total() < l.plan.limit {
-		l.emptyAt = o.Now
-	}
 }

@@ -32,10 +32,10 @@ func (p InFlightCap) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 // Guarantees returns the guarantee that retries in flight never exceed the cap, but reach it if enough are ready.
 func (p InFlightCap) Guarantees() Promise {
 	return Promise{Ranked: true, Capped: true, Cap: p.Retries, Starves: p.Retries == 0, Law: func() Law {
-		return ration{room: func(v *engine.View) (least, most int64) {
+		return ration(func(v *engine.View) (least, most int64) {
 			most = int64(p.Retries - v.InFlight[engine.Retry])
 			return most, most
-		}}
+		}, nil)
 	}}
 }
 

@@ -39,36 +39,35 @@ type Law interface {
 	Observe(o *engine.Observation)
 }
 
-// planLaw is a Law (plan checker) that learns nothing from observations: the function is its method Plan.
-type planLaw func(v *engine.View, terms []engine.Term) string
-
-func (l planLaw) Plan(v *engine.View, terms []engine.Term) string { return l(v, terms) }
-
-func (planLaw) Observe(*engine.Observation) {}
-
-// ration is the Law (plan checker) of a policy that claims as fifo, except for a limit on retries.
-type ration struct {
-	room    func(v *engine.View) (least, most int64) // bounds of the number of retries allowed; below 0 means 0
-	observe func(o *engine.Observation)              // updates the limit; nil: the limit is constant
+// law is a Law (plan checker) given by its methods, which share the variables around them as its state.
+type law struct {
+	plan    func(v *engine.View, terms []engine.Term) string
+	observe func(o *engine.Observation) // nil: it learns nothing from observations
 }
 
-func (r ration) Plan(v *engine.View, terms []engine.Term) string {
-	least, most := r.room(v)
-	idle := int64(v.Idle)
-	least, most = max(0, min(least, idle)), max(0, min(most, idle))
-	switch fresh, retries := Asked(v, terms); {
-	case int64(retries) < least || int64(retries) > most:
-		return fmt.Sprintf("a plan for %d jobs has room for %d retries, want %d to %d", v.Idle, retries, least, most)
-	case fresh < v.Idle:
-		return fmt.Sprintf("a plan for %d jobs has room for %d fresh jobs", v.Idle, fresh)
+func (l law) Plan(v *engine.View, terms []engine.Term) string { return l.plan(v, terms) }
+
+func (l law) Observe(o *engine.Observation) {
+	if l.observe != nil {
+		l.observe(o)
 	}
-	return ""
 }
 
-func (r ration) Observe(o *engine.Observation) {
-	if r.observe != nil {
-		r.observe(o)
-	}
+// ration returns the Law (plan checker) of a policy that claims as fifo, except for a limit on retries. The function
+// room returns bounds of the number of retries allowed, below 0 for 0; observe updates them; nil: they are constant.
+func ration(room func(v *engine.View) (least, most int64), observe func(o *engine.Observation)) Law {
+	return law{func(v *engine.View, terms []engine.Term) string {
+		least, most := room(v)
+		idle := int64(v.Idle)
+		least, most = max(0, min(least, idle)), max(0, min(most, idle))
+		switch fresh, retries := Asked(v, terms); {
+		case int64(retries) < least || int64(retries) > most:
+			return fmt.Sprintf("a plan for %d jobs has room for %d retries, want %d to %d", v.Idle, retries, least, most)
+		case fresh < v.Idle:
+			return fmt.Sprintf("a plan for %d jobs has room for %d fresh jobs", v.Idle, fresh)
+		}
+		return ""
+	}, observe}
 }
 
 // Asked returns the highest numbers of fresh jobs and of retries that a plan, a list of terms, could claim in an

@@ -110,7 +110,7 @@ func (p *RetryBudget) Guarantees() Promise {
 	paid := bound.Ration{Burst: reserve, Cost: den, Claimed: num, Window: surely, Earlier: p.Window}
 	return Promise{Starves: p.MinRate.Num == 0, Ration: paid, Law: func() Law {
 		var of []claims // the latest window
-		return ration{func(v *engine.View) (least, most int64) {
+		return ration(func(v *engine.View) (least, most int64) {
 			least, most = reserve, reserve
 			for len(of) > 0 && v.Now.Sub(of[0].at) >= p.Window {
 				of = of[1:]
@@ -131,7 +131,7 @@ func (p *RetryBudget) Guarantees() Promise {
 			default:
 				of = append(of, claims{o.Now, 0, int64(o.Count)})
 			}
-		}}
+		})
 	}}
 }
 

@@ -108,42 +108,30 @@ func (p *Separate) Observe(o *engine.Observation) {
 // verifies the latter.
 func (p *Separate) Guarantees() Promise {
 	return Promise{Capped: true, Lanes: true, Cap: p.RetryWorkers, Law: func() Law {
-		return &lanesLaw{retries: p.RetryWorkers, polls: p.RetryPoll > 0}
+		const both = engine.AnyClass + 1 // in place of a lane, for a plan that fills both
+		began, last := both, both        // lane served first by the latest plan, and by the latest answered one
+		return law{func(v *engine.View, terms []engine.Term) string {
+			workers := [engine.NumClasses]int{engine.Fresh: v.Workers - p.RetryWorkers, engine.Retry: p.RetryWorkers}
+			began = both
+			fresh, retries := Asked(v, terms)
+			for class, got := range [engine.NumClasses]int{engine.Fresh: fresh, engine.Retry: retries} {
+				room := max(0, min(v.Idle, workers[class]-v.InFlight[class]))
+				if got > room || got < room && (engine.Class(class) == engine.Fresh || p.RetryPoll == 0) {
+					return fmt.Sprintf("a plan for %d jobs has room for %d %v jobs, and their lane for %d",
+						v.Idle, got, engine.Class(class), room)
+				}
+			}
+			if fresh+retries <= v.Idle {
+				return ""
+			}
+			if began = terms[0].Class; began == last {
+				return fmt.Sprintf("two plans in a row that cannot fill both lanes ask for %v jobs first", began)
+			}
+			return ""
+		}, func(o *engine.Observation) {
+			if !o.Ended && began != both {
+				last, began = began, both
+			}
+		}}
 	}}
-}
-
-// lanesLaw is the Law (plan checker) of Separate.
-type lanesLaw struct {
-	retries     int  // number of workers for retries
-	polls       bool // claims of retries may be delayed by RetryPoll
-	began, last lead // lane served first by the latest plan, and by the latest answered one, if it was too small for both
-}
-
-// lead is the lane that a plan fills first, as its class plus 1; it is 0 for a plan that fills both lanes.
-type lead uint8
-
-func (l *lanesLaw) Plan(v *engine.View, terms []engine.Term) string {
-	workers := [engine.NumClasses]int{engine.Fresh: v.Workers - l.retries, engine.Retry: l.retries}
-	l.began = 0
-	fresh, retries := Asked(v, terms)
-	for class, got := range [engine.NumClasses]int{engine.Fresh: fresh, engine.Retry: retries} {
-		room := max(0, min(v.Idle, workers[class]-v.InFlight[class]))
-		if got > room || got < room && (engine.Class(class) == engine.Fresh || !l.polls) {
-			return fmt.Sprintf("a plan for %d jobs has room for %d %v jobs, and their lane for %d",
-				v.Idle, got, engine.Class(class), room)
-		}
-	}
-	if fresh+retries <= v.Idle {
-		return ""
-	}
-	if l.began = lead(terms[0].Class + 1); l.began == l.last {
-		return fmt.Sprintf("two plans in a row that cannot fill both lanes ask for %v jobs first", terms[0].Class)
-	}
-	return ""
-}
-
-func (l *lanesLaw) Observe(o *engine.Observation) {
-	if !o.Ended && l.began != 0 {
-		l.last, l.began = l.began, 0
-	}
 }

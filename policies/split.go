@@ -52,42 +52,34 @@ func (p *Split) Observe(o *engine.Observation) {
 // Guarantees returns the guarantee that no worker idles while a job is ready, and that the share of claims by priority,
 // counted since a plan last emptied the queue, is exact to less than a job. A Law (plan checker) verifies the share.
 func (p *Split) Guarantees() Promise {
-	return Promise{Conserving: true, Law: func() Law { return &splitLaw{share: p.Priority} }}
-}
-
-// splitLaw is the Law (plan checker) of Split.
-type splitLaw struct {
-	share  quantity.Share
-	owed   int64 // claims owed to priority, in jobs times the denominator of share
-	urgent int   // number of claims by priority in the latest plan
-	plan   pending
-}
-
-func (l *splitLaw) Plan(v *engine.View, terms []engine.Term) string {
-	l.urgent, l.plan = 0, pending{limit: v.Idle}
-	oldest := 0
-	for i := range terms {
-		if terms[i].Order == engine.OldestOfAny {
-			oldest += terms[i].Limit
-		} else {
-			l.urgent += terms[i].Limit
-		}
-	}
-	num, den := l.share.Fraction()
-	if owed := l.owed + int64(v.Idle)*num - int64(l.urgent)*den; l.urgent+oldest != v.Idle || owed <= -den || owed >= den {
-		return fmt.Sprintf("a plan asks for %d jobs by priority and %d of the oldest, and owes priority %d/%d of a job",
-			l.urgent, oldest, owed, den)
-	}
-	return ""
-}
-
-func (l *splitLaw) Observe(o *engine.Observation) {
-	if !l.plan.answers(o) {
-		return
-	}
-	num, den := l.share.Fraction()
-	if l.owed += int64(l.plan.limit)*num - int64(l.urgent)*den; l.plan.total() < l.plan.limit {
-		l.owed = 0
-	}
-	l.plan.limit = 0
+	return Promise{Conserving: true, Law: func() Law {
+		num, den := p.Priority.Fraction()
+		var owed, after int64 // claims owed to priority before and after the latest plan, in jobs times den
+		var plan pending
+		return law{func(v *engine.View, terms []engine.Term) string {
+			plan = pending{limit: v.Idle}
+			urgent, oldest := 0, 0
+			for i := range terms {
+				if terms[i].Order == engine.OldestOfAny {
+					oldest += terms[i].Limit
+				} else {
+					urgent += terms[i].Limit
+				}
+			}
+			after = owed + int64(v.Idle)*num - int64(urgent)*den
+			if urgent+oldest != v.Idle || after <= -den || after >= den {
+				return fmt.Sprintf("a plan asks for %d jobs by priority and %d of the oldest, and owes priority %d/%d of a job",
+					urgent, oldest, after, den)
+			}
+			return ""
+		}, func(o *engine.Observation) {
+			if !plan.answers(o) {
+				return
+			}
+			if owed = after; plan.total() < plan.limit {
+				owed = 0
+			}
+			plan.limit = 0
+		}}
+	}}
 }

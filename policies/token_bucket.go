@@ -77,7 +77,7 @@ func (p *TokenBucket) Guarantees() Promise {
 	paid.Succeeded = [engine.NumClasses]int64{engine.Fresh: p.Refill, engine.Retry: p.Cost}
 	return Promise{Starves: true, Ration: paid, Law: func() Law {
 		tokens := p.Capacity
-		return ration{func(*engine.View) (least, most int64) {
+		return ration(func(*engine.View) (least, most int64) {
 			return tokens / p.Cost, tokens / p.Cost
 		}, func(o *engine.Observation) {
 			switch retry := o.Class == engine.Retry; {
@@ -91,6 +91,6 @@ func (p *TokenBucket) Guarantees() Promise {
 				tokens += p.Refill
 			}
 			tokens = min(max(0, tokens), p.Capacity)
-		}}
+		})
 	}}
 }

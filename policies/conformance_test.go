@@ -287,7 +287,7 @@ func (alwaysStats) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	if v.StatsAge < 0 {
 		return FIFO{}.Plan(v, dst)
 	}
-	return LIFO{}.Plan(v, dst)
+	return Ordered{Order: engine.NewestReady}.Plan(v, dst)
 }
 
 // kindZero is FIFO of the jobs of kind 0.

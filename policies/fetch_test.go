@@ -191,7 +191,7 @@ func TestPlans(t *testing.T) {
 		{"lanes over full", &Separate{RetryWorkers: 20}, 5, [2]int{90, 30}, ""},
 		{"all of nothing", &Weighted{Fresh: quantity.Percent(100)}, 3, [2]int{}, "fresh 3, any 3"},
 		{"no lending", &Weighted{Fresh: quantity.Percent(50), NoLending: true}, 3, [2]int{}, "fresh 2, retry 1"},
-		{"newest", LIFO{}, 3, [2]int{}, "any 3 newest"},
+		{"newest", Ordered{Order: engine.NewestReady}, 3, [2]int{}, "any 3 newest"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			view := engine.View{Workers: 100, Idle: tt.idle, InFlight: tt.inFlight}

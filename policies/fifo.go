@@ -9,21 +9,10 @@ var fifoKind = Kind{
 	New: always(FIFO{}),
 }
 
-// FIFO is the policy fifo: the job that has been ready longest is claimed first. It keeps no state.
-type FIFO struct{ classwise }
+// FIFO is the policy fifo: the job that has been ready longest is claimed first, which is the order of a zero Ordered.
+type FIFO struct{ Ordered }
 
-// Plan lets the next claim take any ready jobs, the oldest first.
-func (FIFO) Plan(v *engine.View, dst []engine.Term) []engine.Term {
-	return append(dst, engine.Term{Class: engine.AnyClass, Limit: v.Idle})
-}
-
-// Guarantees returns the guarantee of claims in the order of readiness within a priority, and of no idle worker while a
-// job is ready.
-func (FIFO) Guarantees() Promise {
-	return Promise{Ranked: true, Ordered: true, Order: engine.OldestReady, Conserving: true}
-}
-
-// stateless provides the Observe method of a policy, or of a Law (plan checker), that learns nothing from its claims.
+// stateless provides the Observe method of a policy that learns nothing from its claims.
 type stateless struct{}
 
 func (stateless) Observe(*engine.Observation) {}

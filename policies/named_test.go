@@ -19,7 +19,7 @@ func TestNew(t *testing.T) {
 		want    engine.Policy
 	}{
 		{"fifo", nil, 1, FIFO{}},
-		{"lifo", nil, 1, LIFO{}},
+		{"lifo", nil, 1, Ordered{Order: engine.NewestReady}},
 		{"fresh-first", nil, 1, FreshFirst{}},
 		{"retry-first", nil, 1, RetryFirst{}},
 		{"weighted", nil, 1, &Weighted{Fresh: quantity.Percent(80)}},

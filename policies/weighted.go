@@ -37,8 +37,7 @@ type Weighted struct {
 // Guarantees returns the guarantee of an exact share of claims to fresh jobs and, if a class may use what the other
 // leaves, of no idle worker while a job is ready.
 func (p *Weighted) Guarantees() Promise {
-	num, den := p.Fresh.Fraction()
-	return Promise{Ranked: true, Conserving: !p.NoLending, Exact: true, Share: quantity.Share{Num: num, Den: den}}
+	return Promise{Ranked: true, Conserving: !p.NoLending, Exact: true, Share: p.Fresh}
 }
 
 // Plan lets the next claim take ⌈carry + share·idle⌉ fresh jobs and retries for the rest of the idle workers; unless

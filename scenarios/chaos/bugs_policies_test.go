@@ -144,7 +144,7 @@ var policyBugs = []bug{
 	{name: "what is late is served last, not buried", plant: instead(func(right *policies.CoDel) engine.Policy {
 		return &policies.CoDel{Target: right.Target, Interval: right.Interval, Last: true}
 	})},
-	{name: "the newest job comes first however short the waits", plant: instead(func(policies.AdaptiveLIFO) engine.Policy { return policies.LIFO{} })},
+	{name: "the newest job comes first however short the waits", plant: instead(func(policies.AdaptiveLIFO) engine.Policy { return policies.Ordered{Order: engine.NewestReady} })},
 	{name: "a split of claims is not carried", plant: instead(func(right *policies.Split) engine.Policy {
 		return uncarried{share: right.Priority}
 	})},
@@ -159,7 +159,7 @@ var policyBugs = []bug{
 		num, den := right.Fresh.Fraction()
 		return policies.Bernoulli{Fresh: quantity.Fraction(den-num, den)}
 	})},
-	{name: "deadlines are not looked at", plant: ordered(engine.Deadline, policies.LIFO{})},
+	{name: "deadlines are not looked at", plant: ordered(engine.Deadline, policies.Ordered{Order: engine.NewestReady})},
 	{name: "nobody gains by waiting", plant: ordered(engine.Aging, policies.FIFO{})},
 	{name: "tenants take no turns", plant: ordered(engine.TenantRoundRobin, policies.FIFO{})},
 	{name: "tenants get service as they ask for it", plant: ordered(engine.TenantDeficit, policies.FIFO{})},

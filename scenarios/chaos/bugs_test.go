@@ -668,7 +668,7 @@ var bugs = []bug{
 			return []engine.NewJob{j}
 		}
 	})},
-	{name: "the newest job comes first", plant: policy(func(_ *setup, _ policies.FIFO) engine.Policy { return policies.LIFO{} })},
+	{name: "the newest job comes first", plant: policy(func(_ *setup, _ policies.FIFO) engine.Policy { return policies.Ordered{Order: engine.NewestReady} })},
 	{name: "what is refused of a batch is taken for done", plant: store(func(_ *setup, t *tampered) {
 		t.commit = func(b engine.Batch, dst []engine.Result) ([]engine.Result, error) {
 			from := len(dst)
@@ -694,7 +694,7 @@ var bugs = []bug{
 	})},
 	{name: "a policy remembers other runs", only: check.Set(0).With(check.Determinism), plant: func(s *setup) {
 		if runs++; runs%2 == 0 {
-			s.config.Policy = func(int32) engine.Policy { return policies.LIFO{} }
+			s.config.Policy = func(int32) engine.Policy { return policies.Ordered{Order: engine.NewestReady} }
 		}
 	}},
 }

@@ -160,7 +160,7 @@ func (l *loader) addOne(e *yaml.LoadError, severity diagnostics.Severity, policy
 	}
 	node, around := l.source.At(e.Mark)
 	text, mark := words(e, node, around), e.Mark
-	if e.Stage == yaml.ScannerStage && l.source.TabAt(e.Mark) {
+	if e.Stage == yaml.ScannerStage && l.source.CharacterAt(e.Mark) == '\t' {
 		text = &quantity.Error{Message: "a tab in the indentation", Help: "YAML is indented by spaces only"}
 	}
 	if cause := l.source.Cause(e, &mark); cause != nil && severity == diagnostics.Error {

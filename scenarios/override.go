@@ -3,7 +3,6 @@ package scenarios
 import (
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -183,7 +182,7 @@ func withPolicy(given *yaml.Node, index int) (*yaml.Node, []*yaml.LoadError) {
 		return given, nil
 	}
 	entries := slices.Collect(slices.Chunk(with.Content, 2))
-	sort.SliceStable(entries, func(i, j int) bool { return spec.Before(entries[i][0].Value, entries[j][0].Value) })
+	slices.SortStableFunc(entries, func(a, b []*yaml.Node) int { return spec.ComparePaths(a[0].Value, b[0].Value) })
 	var problems []*yaml.LoadError
 	for _, entry := range entries {
 		next, bad := given, notForPolicy(entry[0].Value, entry[1])

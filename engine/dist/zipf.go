@@ -2,7 +2,7 @@ package dist
 
 import (
 	"errors"
-	"slices"
+	"sort"
 )
 
 // Zipf draws one of n ranks: rank i, from 0, with a probability in proportion to (i+1)^-exponent. It is immutable, and
@@ -44,11 +44,5 @@ func (z Zipf) Rank(u float64) int {
 	if z.upTo == nil {
 		return min(int(float64(float64(z.n)*u)), max(z.n-1, 0))
 	}
-	i, _ := slices.BinarySearchFunc(z.upTo, u, func(upTo, u float64) int {
-		if upTo <= u {
-			return -1
-		}
-		return 1
-	})
-	return i
+	return sort.Search(len(z.upTo), func(i int) bool { return z.upTo[i] > u })
 }

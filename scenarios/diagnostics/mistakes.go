@@ -35,7 +35,7 @@ func (s *Source) Cause(e *yaml.LoadError, mark *yaml.Mark) *quantity.Error {
 	}
 	from, text := 0, s.lines[e.Mark.Line-1]
 	if !syntax {
-		if from = e.Mark.Column - 1; from > 0 && s.character(yaml.Mark{Line: e.Mark.Line, Column: from}) == '{' {
+		if from = e.Mark.Column - 1; from > 0 && s.CharacterAt(yaml.Mark{Line: e.Mark.Line, Column: from}) == '{' {
 			from-- // the outer of two templates
 		}
 		text = from64(s.runes(e.Mark.Line), from)

@@ -60,11 +60,8 @@ func (s *Source) At(mark yaml.Mark) (node, around *yaml.Node) {
 	return node, s.around[node]
 }
 
-// TabAt reports whether the character at a position of the text is a tab.
-func (s *Source) TabAt(mark yaml.Mark) bool { return s.character(mark) == '\t' }
-
-// character returns the character at a position of the file, 0 if there is none.
-func (s *Source) character(at yaml.Mark) rune {
+// CharacterAt returns the character at a position of the text, 0 if there is none.
+func (s *Source) CharacterAt(at yaml.Mark) rune {
 	if at.Line < 1 || at.Line > len(s.lines) || at.Column < 1 || at.Column > len(s.runes(at.Line)) {
 		return 0
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
 
 	"qsim/results/plain"
@@ -23,13 +22,13 @@ type Override struct {
 // String returns the override in the syntax of the command line.
 func (o Override) String() string { return cmp.Or(o.Flag, "--set "+o.Path+"="+o.Value) }
 
-// Before reports whether the override of path a is applied before that of path b. A map comes before its keys, and a
-// key that names the kind of its map, and so replaces the map, before the other keys in it.
-func Before(a, b string) bool {
+// ComparePaths compares the paths of two overrides by the order in which they are applied. A map comes before its keys,
+// and a key that names the kind of its map, and so replaces the map, before the other keys in it.
+func ComparePaths(a, b string) int {
 	replaces := func(word string) int { return min(slices.Index(tree.Replacing, word), 0) } // 0: it does; -1: it does not
 	return slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), func(a, b string) int {
 		return cmp.Or(replaces(b)-replaces(a), strings.Compare(a, b))
-	}) < 0
+	})
 }
 
 // Set returns the override that sets the key at path to a Go value of one of this package's types, such as a JobClass.
@@ -40,7 +39,6 @@ func Set(path string, value any) Override {
 
 // Overrides returns the policy's `with:` as overrides of the whole scenario, in the order in which they are applied.
 func (p *Policy) Overrides() []Override {
-	paths := slices.Sorted(maps.Keys(p.With))
-	sort.SliceStable(paths, func(i, j int) bool { return Before(paths[i], paths[j]) })
+	paths := slices.SortedFunc(maps.Keys(p.With), ComparePaths)
 	return plain.Map(paths, func(path string) Override { return Set(path, p.With[path]) })
 }

@@ -88,11 +88,8 @@ func (s *Storm) Starts() []time.Duration {
 
 // End returns the end of a storm's last window; it means nothing for a storm that an event triggers.
 func (s *Storm) End() time.Duration {
-	end := s.At.Std() + cmp.Or(s.Effect().Lasts, s.For.Std())
-	if s.Repeat != nil && s.Repeat.Times > 1 {
-		end += time.Duration(s.Repeat.Times-1) * s.Repeat.Every.Std()
-	}
-	return end
+	starts := s.Starts()
+	return starts[len(starts)-1] + cmp.Or(s.Effect().Lasts, s.For.Std())
 }
 
 // Effect returns the faults that a storm injects, without those whose keys are wrong.

@@ -140,12 +140,5 @@ func makesRoom(sc *scenarios.Scenario) bool {
 	return sc.Engine.MaxInFlight > 0 || slices.ContainsFunc(sc.Jobs, limited)
 }
 
-func wakeMode(w spec.Wake) sim.WakeMode {
-	switch w {
-	case "all":
-		return sim.WakeAll
-	case "none":
-		return sim.WakeNone
-	}
-	return sim.WakeOne
-}
+// wakeModes maps the rules for waking nodes to those of a simulation.
+var wakeModes = map[spec.Wake]sim.WakeMode{"one": sim.WakeOne, "all": sim.WakeAll, "none": sim.WakeNone}

@@ -55,7 +55,7 @@ func (w *world) setup(seed uint64, workload *workload) *Setup {
 		Network:   s.handlers.quietly(&links),
 		Handlers:  s.handlers,
 		Workload:  workload,
-		Wake:      wakeMode(sc.Engine.Fetch.Wake),
+		Wake:      wakeModes[sc.Engine.Fetch.Wake],
 		SilentDue: sc.Engine.Fetch.OnDue.Value(),
 		Restart:   sc.Engine.Restart.Std(),
 		Until:     engine.Time(sc.Duration).Add(sc.Drain.Std()),

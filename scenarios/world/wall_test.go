@@ -98,7 +98,7 @@ func simulateWall(t *testing.T, sc *scenarios.Scenario, policy int, speed Speed,
 		Policy:   func(int32) engine.Policy { return w.Policy() },
 		Store:    func(clock func() engine.Time) sim.Store { return memstore.NewSingle(clock, w.Options()) },
 		Handlers: s, Workload: s, Recorder: s,
-		Wake: wakeMode(w.setup.world.sc.Engine.Fetch.Wake),
+		Wake: wakeModes[w.setup.world.sc.Engine.Fetch.Wake],
 	}
 	_, all := w.Length()
 	cfg.Until = engine.Time(all)

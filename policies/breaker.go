@@ -179,76 +179,65 @@ func (p *Breaker) Guarantees() Promise {
 	for _, kinds := range p.Kinds {
 		brakes = append(brakes, bound.Brake{Class: engine.AnyClass, Kinds: kinds, Failures: p.Failures, Every: p.ProbeAfter})
 	}
-	return Promise{Brakes: brakes, Law: func() Law {
-		of := make([]outage, len(p.Kinds))
-		return &breakerLaw{failures: p.Failures, after: p.ProbeAfter, kinds: p.Kinds, of: of, tries: -1}
-	}}
+	return Promise{Brakes: brakes, Law: p.law}
 }
 
-// breakerLaw is the Law (plan checker) of Breaker.
-type breakerLaw struct {
-	failures int
-	after    time.Duration
-	kinds    []engine.Kinds // job kinds that call each dependency
-	of       []outage
-	tries    int // dependency probed by the latest plan; -1: none
-}
-
-// outage is a breakerLaw's state of one dependency: failures in a row, breaker open or closed, time of the last probe.
+// outage is the state of one dependency in a breaker's Law: failures in a row, open or closed, time of the last probe.
 type outage struct {
 	failed      int         // failed executions in a row
 	open, tried bool        // tried: probed since the breaker opened
 	at          engine.Time // time at which it opened, or of the last probe
 }
 
-func (l *breakerLaw) Plan(v *engine.View, terms []engine.Term) string {
-	overdue := false
-	l.tries = -1
-	for i := range l.of {
-		room := 0
-		for k := range terms {
-			if t := &terms[k]; t.Kinds == 0 || t.Kinds&l.kinds[i] != 0 {
-				room += t.Limit
+// law returns the Law (plan checker) of the policy.
+func (p *Breaker) law() Law {
+	of, after, tries := make([]outage, len(p.Kinds)), p.ProbeAfter, -1 // tries: dependency probed by the latest plan
+	return law{func(v *engine.View, terms []engine.Term) string {
+		overdue := false
+		tries = -1
+		for i := range of {
+			room := 0
+			for k := range terms {
+				if t := &terms[k]; t.Kinds == 0 || t.Kinds&p.Kinds[i] != 0 {
+					room += t.Limit
+				}
+			}
+			d, since := &of[i], v.Now.Sub(of[i].at)
+			switch {
+			case !d.open && room < v.Idle:
+				return fmt.Sprintf("a plan for %d jobs asks for %d that call dependency %d, after %d failures in a row",
+					v.Idle, room, i, d.failed)
+			case d.open && (room > 1 || room > 0 && (since < after || tries >= 0)):
+				return fmt.Sprintf("a plan asks for %d jobs that call dependency %d, %v after it opened or was tried",
+					room, i, since)
+			case d.open && room == 1:
+				tries = i
+			}
+			overdue = overdue || d.open && since > after+after/10
+		}
+		if overdue && tries < 0 {
+			return "a plan tries no dependency, and some are to be tried"
+		}
+		return ""
+	}, func(o *engine.Observation) {
+		if !o.Ended {
+			if tries >= 0 && o.Kinds&p.Kinds[tries] != 0 {
+				of[tries].tried, of[tries].at = true, o.Now
+			}
+			return
+		}
+		i := dependencyOf(o.Job, p.Kinds)
+		if i < 0 || o.Error == engine.Canceled || o.Error == engine.LeaseExpired {
+			return
+		}
+		switch d := &of[i]; {
+		case d.open && !d.tried: // it began before
+		case o.Error == engine.NoError:
+			*d = outage{}
+		default:
+			if d.failed++; d.failed >= p.Failures {
+				*d = outage{failed: d.failed, open: true, at: o.Now}
 			}
 		}
-		d, since := &l.of[i], v.Now.Sub(l.of[i].at)
-		switch {
-		case !d.open && room < v.Idle:
-			return fmt.Sprintf("a plan for %d jobs asks for %d that call dependency %d, after %d failures in a row",
-				v.Idle, room, i, d.failed)
-		case d.open && (room > 1 || room > 0 && (since < l.after || l.tries >= 0)):
-			return fmt.Sprintf("a plan asks for %d jobs that call dependency %d, %v after it opened or was tried",
-				room, i, since)
-		case d.open && room == 1:
-			l.tries = i
-		}
-		overdue = overdue || d.open && since > l.after+l.after/10
-	}
-	if overdue && l.tries < 0 {
-		return "a plan tries no dependency, and some are to be tried"
-	}
-	return ""
-}
-
-func (l *breakerLaw) Observe(o *engine.Observation) {
-	if !o.Ended {
-		if l.tries >= 0 && o.Kinds&l.kinds[l.tries] != 0 {
-			d := &l.of[l.tries]
-			d.tried, d.at = true, o.Now
-		}
-		return
-	}
-	i := dependencyOf(o.Job, l.kinds)
-	if i < 0 || o.Error == engine.Canceled || o.Error == engine.LeaseExpired {
-		return
-	}
-	switch d := &l.of[i]; {
-	case d.open && !d.tried: // it began before
-	case o.Error == engine.NoError:
-		*d = outage{}
-	default:
-		if d.failed++; d.failed >= l.failures {
-			*d = outage{failed: d.failed, open: true, at: o.Now}
-		}
-	}
+	}}
 }

@@ -175,15 +175,8 @@ func printSwarm(out io.Writer, options chaos.Options, r *chaos.Result, took time
 		amount(r.Events), took.Round(100*time.Millisecond), r.Fingerprint, said)
 	kinds, counts := r.FaultCounts()
 	fmt.Fprintln(&text, "troubles: "+pairs(kinds, counts))
-	numbers, _ := chaos.Invariants()
-	var names []string
-	var checks []int64
-	for i, name := range numbers {
-		if options.Holds(i) {
-			names, checks = append(names, name), append(checks, r.Checks[i+1])
-		}
-	}
-	fmt.Fprintln(&text, "checks: "+pairs(names, checks))
+	numbers, checks := r.CheckCounts(options.Only)
+	fmt.Fprintln(&text, "checks: "+pairs(numbers, checks))
 	_, err := out.Write(text.Bytes())
 	return err
 }

@@ -64,6 +64,16 @@ func (r *Result) FaultCounts() (kinds []string, counts []int64) {
 	return kinds, counts
 }
 
+// CheckCounts returns the numbers of the given invariants, all if none is given, with how often each was checked.
+func (r *Result) CheckCounts(only check.Set) (numbers []string, counts []int64) {
+	for i := check.Conservation; i < check.NumInvariants; i++ {
+		if only.Has(i) {
+			numbers, counts = append(numbers, i.String()), append(counts, r.Checks[i])
+		}
+	}
+	return numbers, counts
+}
+
 // twiceEvery selects the seeds that are run twice to compare the digests of their events: every 16th.
 const twiceEvery = 16
 
@@ -174,9 +184,6 @@ func Invariants() (numbers, says []string) {
 	}
 	return numbers, says
 }
-
-// Holds reports whether the options select, for checking, the invariant with index i in the result of Invariants.
-func (o *Options) Holds(i int) bool { return o.Only.Has(check.Conservation + check.Invariant(i)) }
 
 // String returns a failure in words: the invariant, the history of the job, and the command line that repeats it.
 func (f *Failure) String() string {

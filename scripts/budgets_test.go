@@ -27,50 +27,50 @@ var budgets = []budget{
 	{"engine", 3423, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
 	{"engine/check", 3124, 1650},
-	{"engine/dist", 1079, 1020},
+	{"engine/dist", 1074, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 85, 83},    // of which 33 are the FIFO that package engine had, and package sim once more
 	{"engine/keyed", 66, 66},
-	{"engine/live", 1389, 1300},
+	{"engine/live", 1348, 1300},
 	{"engine/live/metrics", 315, 280}, // for Prometheus, which package live does without
 	{"engine/memstore", 3210, 2250},
-	{"engine/pgstore", 2906, 2130},
-	{"engine/pgstore/pgserver", 546, 500},
+	{"engine/pgstore", 2880, 2130},
+	{"engine/pgstore/pgserver", 543, 500},
 	{"engine/quantity", 806, 480},
 	{"engine/sim", 2093, 1400},
 	{"engine/unfinished", 21, 21}, // of which memstore, check, measure and world know: a type of each before
-	{"policies", 2877, 1850},
-	{"scenarios", 1173, 800},      // the language with the rooms below it: 4,700 in all
-	{"scenarios/apply", 534, 398}, // of which systems.yaml is the table
-	{"scenarios/chaos", 2293, 1350},
+	{"policies", 2788, 1850},
+	{"scenarios", 1172, 800},      // the language with the rooms below it: 4,700 in all
+	{"scenarios/apply", 529, 398}, // of which systems.yaml is the table
+	{"scenarios/chaos", 2287, 1350},
 	{"scenarios/checked", 196, 196},
 	{"scenarios/checks", 418, 300},
-	{"scenarios/diagnostics", 574, 559},
+	{"scenarios/diagnostics", 559, 559},
 	{"scenarios/estimate", 346, 250},
-	{"scenarios/imports", 4697, 3650},
+	{"scenarios/imports", 4618, 3650},
 	{"scenarios/origins", 218, 150}, // qsim explain
 	{"scenarios/pool", 118, 100},
-	{"scenarios/reference", 871, 700},
+	{"scenarios/reference", 866, 700},
 	{"scenarios/scenariotest", 90, 90}, // for go test of repositories that have a policy of their own
-	{"scenarios/spec", 3006, 1900},
-	{"scenarios/study", 5253, 3000},
-	{"scenarios/trace", 1607, 1250},
+	{"scenarios/spec", 2982, 1900},
+	{"scenarios/study", 5168, 3000},
+	{"scenarios/trace", 1568, 1250},
 	{"scenarios/tree", 485, 444}, // YAML with positions
 	{"scenarios/validate", 1104, 600},
-	{"scenarios/verify", 3372, 2600},
-	{"scenarios/world", 4507, 2700},
-	{"results", 4535, 2300},
-	{"results/measure", 4825, 3150},
-	{"results/plain", 388, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
-	{"results/report", 6699, 4300}, // of which 300 are the canvas of pixels
-	{"results/text", 1534, 1700},
-	{"cmd/bench", 4957, 3000}, // of which 90 find out when claims see new jobs
-	{"cmd/cli", 5092, 3600},
+	{"scenarios/verify", 3304, 2600},
+	{"scenarios/world", 4486, 2700},
+	{"results", 4495, 2300},
+	{"results/measure", 4721, 3150},
+	{"results/plain", 400, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
+	{"results/report", 6642, 4300}, // of which 300 are the canvas of pixels
+	{"results/text", 1526, 1700},
+	{"cmd/bench", 4903, 3000}, // of which 90 find out when claims see new jobs
+	{"cmd/cli", 5031, 3600},
 	{"cmd/input", 144, 100},
-	{"cmd/play", 1136, 700}, // the page of qsim play, served and static
+	{"cmd/play", 1133, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
 	{"cmd/qsim", 6, 0},
-	{"cmd/ui", 1191, 700},
+	{"cmd/ui", 1185, 700},
 }
 
 // testKits are packages for the tests of several others, without a budget. They are tests, and have no budget.
@@ -79,7 +79,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 83_453, 56_000
+	mostLines, goalLines             = 82_607, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

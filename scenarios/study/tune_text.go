@@ -148,8 +148,9 @@ func (p *Problem) sayChoice(a *answer, add func(string, ...any)) {
 	case a.best < 0:
 		add("No setting is known to meet all objectives; of %d it is unclear after %d seeds.", len(rivals), p.MostSeeds)
 	case !a.decided:
-		add("%s is the best so far, but %s not told apart from it after %d seeds: %s.", p.plan.cellName(a.tried[a.best].setting),
-			counted(len(rivals), "other is", "others are"), p.MostSeeds, p.list(rivals))
+		add("%s is the best so far, but %s not told apart from it after %d seeds: %s.",
+			p.plan.cellName(a.tried[a.best].setting), counted(len(rivals), "other is", "others are"), p.MostSeeds,
+			p.list(rivals))
 	default:
 		if missed > 0 { // settings that may be better, but miss objectives
 			meeting = " but for " + counted(missed, "that misses", "that miss") + " objectives, and meets them"

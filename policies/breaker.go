@@ -72,7 +72,7 @@ type Breaker struct {
 type circuit struct {
 	failures int // failed executions in a row
 	state    circuitState
-	openedAt engine.Time   // time at which it opened, or at which the probe was claimed
+	openedAt engine.Time   // time at which it opened, or at which the probe was claimed; means nothing while it is closed
 	wait     time.Duration // time from openedAt to the next probe; 0: not drawn yet
 }
 

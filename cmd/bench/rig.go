@@ -1,12 +1,12 @@
 package bench
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -26,10 +26,9 @@ type rig struct {
 	store   engine.Store
 	engines live.Config // configuration of the engines; before the run, recorders and OnTick and the like may be added
 	clock   func() engine.Time
-	meters  []meter // durations of calls, by node
-	// by node, the commits of which no call has been answered although one failed; nil: one was answered, others may be
-	doubts []map[engine.BatchID]*engine.Batch
-	onEnd  func(o *engine.Outcome, r *engine.Result, at engine.Time)
+	meters  []meter                     // durations of calls, by node
+	doubts  []map[engine.BatchID]*doubt // commits of which some call was not answered in time, by node
+	onEnd   func(o *engine.Outcome, r *engine.Result, at engine.Time)
 	// called after every store call, before its event; may be nil
 	onTook func(node int32, c *engine.Call, r *engine.Reply, asked, began, ended engine.Time)
 
@@ -43,6 +42,13 @@ type rig struct {
 	fail     context.CancelCauseFunc
 	stopping atomic.Bool
 	feeding  feeding
+}
+
+// doubt is a commit of which no call has been answered yet, with the time at which the first one failed; nil stands for
+// one that was answered, of which further copies may be.
+type doubt struct {
+	batch engine.Batch
+	at    engine.Time
 }
 
 // meter holds the durations of one engine's calls, by operation. It belongs to the goroutine of the engine's loop.
@@ -79,7 +85,7 @@ func newRig(w *world.Wall, store engine.Store, origin time.Time) *rig {
 	r := &rig{wall: w, store: store, meters: make([]meter, w.Nodes()), fed: make(chan struct{}),
 		timeUp: make(chan struct{})}
 	for range r.meters {
-		r.doubts = append(r.doubts, map[engine.BatchID]*engine.Batch{})
+		r.doubts = append(r.doubts, map[engine.BatchID]*doubt{})
 	}
 	r.engines = live.Config{
 		Engine: w.Engine(), Engines: w.Nodes(), Store: store, OnCall: r.onCall, CancelWithin: 10 * time.Second,
@@ -148,33 +154,38 @@ func (r *rig) run(ctx context.Context, handler live.Handler, feed func(ctx conte
 	case errors.Is(cause, context.Canceled):
 		return context.Canceled
 	case errors.As(err, new(*live.AbandonedError)): // jobs in flight are still in the store, and counted there
-		return r.resolve(context.WithoutCancel(ctx))
+		return nil
 	default:
-		return cmp.Or(err, r.resolve(context.WithoutCancel(ctx)))
+		return err
 	}
 }
 
-// resolve sends the commits that no call was answered of once more, after the run: only the store knows whether they
-// took effect, and so whether it has lost the jobs that it does not hold.
-func (r *rig) resolve(ctx context.Context) error {
-	for _, batches := range r.doubts {
-		for _, b := range batches {
-			if b == nil {
+// settle returns the number of unfinished jobs in the store after a run, and counts those that had ended in it although
+// no call said so: the commits that were not answered are sent once more, and what took effect before is answered so.
+func (r *rig) settle(ctx context.Context) (left int64, err error) {
+	if left, err = r.left(context.WithoutCancel(ctx)); err != nil {
+		return 0, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerFor)
+	defer cancel()
+	for _, doubts := range r.doubts {
+		for _, d := range doubts {
+			if d == nil {
 				continue
 			}
-			results, err := r.store.Commit(ctx, *b, nil)
+			results, err := r.store.Commit(ctx, d.batch, nil)
 			if err != nil {
-				return storeError("commit", err)
+				return 0, storeError("commit", err)
 			}
 			for i := range results {
-				if results[i].Status == engine.Applied {
-					results[i].Status = engine.Applied.Again() // no engine has recorded its event
+				if results[i].Status == engine.Applied { // only now: the job was left
+					results[i].Status = engine.Unapplied
 				}
 			}
-			r.count(b, results, r.clock())
+			r.count(&d.batch, results, d.at)
 		}
 	}
-	return nil
+	return left, nil
 }
 
 // onCall records the duration of a call and counts the jobs that it ended.
@@ -183,7 +194,8 @@ func (r *rig) onCall(node int32, c *engine.Call, reply *engine.Reply, asked, beg
 		r.onTook(node, c, reply, asked, began, ended)
 	}
 	if c.Op == engine.OpCommit {
-		r.onCommit(r.doubts[node], &c.Batch, reply, ended)
+		slow := ended.Sub(asked) >= r.engines.Engine.Commit.Timeout/2 // there may be copies
+		r.onCommit(r.doubts[node], &c.Batch, reply, slow, ended)
 	}
 	if reply.Err != nil {
 		r.onError(c.Op.String(), reply.Err)
@@ -192,21 +204,24 @@ func (r *rig) onCall(node int32, c *engine.Call, reply *engine.Reply, asked, beg
 	r.meters[node][c.Op].add(ended.Sub(began), reply.Rows())
 }
 
-// onCommit counts the jobs that a commit ended at its first answer: copies of it may be under way, since it is sent
-// again if its answer is late, and each of them, or none, may be answered.
-func (r *rig) onCommit(doubts map[engine.BatchID]*engine.Batch, b *engine.Batch, reply *engine.Reply, at engine.Time) {
+// onCommit counts the jobs that a commit ended, at the first answer to it: if an answer is late, the commit is sent
+// again, and each of the copies, or none, may be answered.
+func (r *rig) onCommit(doubts map[engine.BatchID]*doubt, b *engine.Batch, reply *engine.Reply, slow bool,
+	at engine.Time) {
+	// What the engine has given up is not sent again: the store need not know it any more.
+	maps.DeleteFunc(doubts, func(id engine.BatchID, d *doubt) bool { return d != nil && id.Seq <= b.Settled })
 	switch before, sent := doubts[b.ID]; {
 	case sent && before == nil:
+	case reply.Err != nil && !sent:
+		doubts[b.ID] = &doubt{engine.Batch{ID: b.ID, Settled: b.Settled, Outcomes: slices.Clone(b.Outcomes)}, at}
 	case reply.Err == nil:
-		if r.count(b, reply.Results, at) || sent {
+		if r.count(b, reply.Results, at) || sent || slow {
 			doubts[b.ID] = nil
 		}
-	case !sent:
-		doubts[b.ID] = &engine.Batch{ID: b.ID, Settled: b.Settled, Outcomes: slices.Clone(b.Outcomes)}
 	}
 }
 
-// count counts the jobs that a commit ended, and reports whether the store has told so before.
+// count counts the jobs that a commit ended, and reports whether an earlier copy of it had done so.
 func (r *rig) count(b *engine.Batch, results []engine.Result, at engine.Time) (again bool) {
 	done := int64(0)
 	for i := range results {

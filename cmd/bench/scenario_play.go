@@ -83,7 +83,7 @@ func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *st
 		return nil, ui.Fail(ui.ExitUsage, err)
 	}
 	p := &played{endedRun: endedRun{took: time.Duration(r.clock()), late: r.late.Load()}, unfed: r.unfed.Load()}
-	left, err := r.left(context.WithoutCancel(ctx))
+	left, err := r.settle(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ type Config struct {
 	// time; events of different nodes have no order. nil: no events.
 	Recorder func(node int32) engine.Recorder
 	// OnCall, if not nil, is called after every answer of the store, an error included, before the engine gets it, and
-	// for answers that come only when Run abandons what is left; from one goroutine for each node, which waits for it.
+	// for answers, and commits cut off, once the engine has stopped; from one goroutine for each node, which waits for it.
 	// asked is the time at which the engine asked for the call, began and ended those of the call and its answer; these
 	// are equal for a call that was not made, because its timeout was over before its turn. c and r are valid until OnCall
 	// returns.

@@ -51,13 +51,13 @@ func (l *loop) close() {
 	k.parked.Broadcast()
 	l.hangUp()
 	l.timer.Reset(l.CancelWithin)
-	for ended := false; !ended; {
+	for ended, late := false, false; !ended; {
 		calling, workers, busy := l.goroutines()
-		ended = calling == 0 && workers == busy // all but those of abandoned handlers
+		ended = late || calling == 0 && workers == busy // all but those of abandoned handlers
 		some := l.box.swap(&l.in)
 		l.at = l.now()
 		for _, f := range l.in.replies {
-			if f != nil {
+			if f != nil && (f.Err == nil || f.Op == engine.OpCommit) {
 				l.note(f) // what the store did is true, although the engine need not know any more
 			}
 		}
@@ -67,7 +67,7 @@ func (l *loop) close() {
 		select {
 		case <-l.box.bell:
 		case <-l.timer.C:
-			return
+			late = true
 		}
 	}
 }

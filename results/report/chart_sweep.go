@@ -178,7 +178,7 @@ func (d *sweepDrawing) sheet(name string) *sheet {
 func (d *sweepDrawing) panel(i int) *plot.Plot {
 	own := &d.panels[i]
 	p, _ := d.across.plot(&d.up, len(d.panels), 1, 0, 1)
-	outside := func(l limit) bool { return l.Bound < p.Y.Min || l.Bound > p.Y.Max }
+	outside := func(l limit) bool { return !(p.Y.Min <= l.Bound && l.Bound <= p.Y.Max) } // NaN, too
 	p.Add(limitLines(slices.DeleteFunc(d.limits(), outside)))
 	empty := true
 	for policy := range d.policies {

@@ -218,7 +218,8 @@ func (p *Problem) trial(c *candidate) results.Trial {
 			goals[i] = -goals[i]
 		}
 	}
-	t.Mean, t.Half = results.Interval(goals)
+	t.Mean = results.MeanOf(goals)
+	t.Half = results.HalfWidth(goals, t.Mean, 0.95) // NaN of infinite goals, as of a policy without objectives
 	if len(c.seen[0].Slacks) > 0 {
 		t.Margin, t.Half2 = results.Interval(c.margins())
 	}

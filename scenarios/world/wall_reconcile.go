@@ -133,6 +133,9 @@ func (r *reconciler) job(events []engine.Event) {
 				e.At = min(e.At, l.born.Add(e.Age))
 			}
 			e.At = max(e.At, latest, started)
+			if l.known && e.Age == 0 && stage(e) == 4 { // an answer to a commit sent again says no age
+				e.Age = e.At.Sub(l.born)
+			}
 			r.become(&l, e)
 			latest, started = e.At, e.At
 		case engine.Started, engine.Finished, engine.TimedOut, engine.Aborted:

@@ -408,10 +408,14 @@ func TestReconcileLeftovers(t *testing.T) {
 		{Kind: engine.Acked, Job: 5, At: ms(6), Token: 1, Age: 4 * time.Millisecond, From: engine.InFlight}, // done
 		{Kind: engine.Acked, Job: 5, At: ms(8), Token: 1, Age: 4 * time.Millisecond, From: engine.InFlight}, // told again
 		{Kind: engine.Finished, Job: 5, At: ms(7), Token: 0, Delivery: 1},                                   // and once more
+		{Kind: engine.Enqueued, Job: 6, At: ms(1)},
+		{Kind: engine.Leased, Job: 6, At: ms(2), Token: 1, Age: time.Millisecond, Delivery: 1},
+		{Kind: engine.Finished, Job: 6, At: ms(4), Token: 1, Delivery: 1},
+		{Kind: engine.Acked, Job: 6, At: ms(7), Token: 1, From: engine.InFlight}, // the first answer was lost
 	}
 	slices.Reverse(events)
 	ordered, b := reconcile(events, 100*time.Millisecond, false)
-	if b.Enqueued != 5 || b.Done != 1 || b.Dead != 0 || b.Unresolved != 4 || b.Executions != 2 || b.Duplicates != 1 {
+	if b.Enqueued != 6 || b.Done != 2 || b.Dead != 0 || b.Unresolved != 4 || b.Executions != 3 || b.Duplicates != 1 {
 		t.Errorf("balance %+v", b)
 	}
 	want := []unfinished.Job{
@@ -433,6 +437,9 @@ func TestReconcileLeftovers(t *testing.T) {
 		}
 		if e.Job == 2 && e.Kind == engine.Started {
 			start = e.At
+		}
+		if e.Job == 6 && e.Kind == engine.Acked && e.Age != 6*time.Millisecond {
+			t.Errorf("job 6 is done at an age of %v", e.Age)
 		}
 	}
 	if lease != ms(3) || start != ms(4) {

@@ -163,7 +163,8 @@ func (r *rig) run(ctx context.Context, handler live.Handler, feed func(ctx conte
 // settle returns the number of unfinished jobs in the store after a run, and counts those that had ended in it although
 // no call said so: the commits that were not answered are sent once more, and what took effect before is answered so.
 func (r *rig) settle(ctx context.Context) (left int64, err error) {
-	if left, err = r.left(context.WithoutCancel(ctx)); err != nil {
+	ctx = context.WithoutCancel(ctx)
+	if left, err = r.left(ctx); err != nil {
 		return 0, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, answerFor)
@@ -235,7 +236,7 @@ func (r *rig) count(b *engine.Batch, results []engine.Result, at engine.Time) (a
 		}
 	}
 	if done > 0 {
-		r.latest.Store(int64(at))
+		r.latest.Store(max(r.latest.Load(), int64(at))) // a commit asked after the run ended before
 		r.ended.Add(done)
 	}
 	return again

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -183,6 +184,51 @@ policies: [{kind: fifo}]
 				t.Errorf("of %d jobs %d done, %d dead, %d left, %d lost, %d untold", p.jobs, p.done, p.dead, p.left, p.lost, p.untold)
 			}
 		})
+	}
+}
+
+// TestCommitCopies answers copies of a commit of two jobs in several orders: its jobs count once, and it is asked about
+// after the run only if no copy was answered, and the engine has not given it up.
+func TestCommitCopies(t *testing.T) {
+	const seq, fails = 7, engine.Unapplied // fails stands for a call that was not answered
+	told, again := engine.Applied, engine.Applied.Again()
+	for _, tt := range []struct {
+		answers []engine.Status
+		slow    bool
+		settled uint64 // of the last call, which is of a later commit; 0: there is none
+		ended   int64
+		doubts  int
+	}{
+		{[]engine.Status{told}, false, 0, 2, 0},
+		{[]engine.Status{told, again}, true, 0, 2, 0},
+		{[]engine.Status{fails, told, again}, false, 0, 2, 0},
+		{[]engine.Status{again, again, fails}, false, 0, 2, 0},
+		{[]engine.Status{fails, fails}, false, seq - 1, 0, 1},
+		{[]engine.Status{fails}, false, seq, 0, 0},
+	} {
+		r, doubts := &rig{}, map[engine.BatchID]*doubt{}
+		call := func(seq, settled uint64, s engine.Status, n int) {
+			reply := &engine.Reply{Results: slices.Repeat([]engine.Result{{Status: s}}, n)}
+			if s == fails && n > 0 {
+				reply = &engine.Reply{Err: context.DeadlineExceeded}
+			}
+			r.onCommit(doubts, &engine.Batch{ID: engine.BatchID{Seq: seq}, Settled: settled, Outcomes: slices.Repeat([]engine.Outcome{{Verb: engine.Ack}}, n)}, reply, tt.slow, 1)
+		}
+		for _, s := range tt.answers {
+			call(seq, 0, s, 2)
+		}
+		if tt.settled > 0 {
+			call(seq+1, tt.settled, told, 0)
+		}
+		open := 0
+		for _, d := range doubts {
+			if d != nil {
+				open++
+			}
+		}
+		if got := r.ended.Load(); got != tt.ended || open != tt.doubts {
+			t.Errorf("%v, slow %v: %d jobs ended, %d commits in doubt, want %d and %d", tt.answers, tt.slow, got, open, tt.ended, tt.doubts)
+		}
 	}
 }
 

@@ -51,7 +51,8 @@ type Diagnosis struct {
 	Findings         []Finding // verdicts, the worst first
 }
 
-// Finding is what an incident, such as an outage that a real system had, does to a scenario with its trouble added.
+// Finding is the part of a diagnosis about one incident, an outage that a real system had: whether a scenario meets the
+// incident's objective when the same befalls it, and what would help.
 type Finding struct {
 	Incident string
 	Exposure Exposure

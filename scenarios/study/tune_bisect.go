@@ -11,18 +11,19 @@ import (
 	"qsim/results/plain"
 )
 
-// search holds what both methods of tuning share: the simulator, the objectives, the confidence and the limit on seeds.
+// search holds what both methods of tuning share: the simulator, the objectives, the confidence, the limit on seeds, and
+// the result.
 type search struct {
 	arena      arena
 	objectives []measure.Objective
 	confidence float64
 	most       int // highest number of seeds of a setting
-	offset     int // number of seeds spent before those of the candidates
+	answer
 }
 
 // extend simulates further seeds of candidates until each has the given number of seeds in all.
 func (s *search) extend(ctx context.Context, list []*candidate, seeds int) error {
-	asks := plain.Map(list, func(c *candidate) ask { return ask{c.setting, s.offset + len(c.seen), s.offset + seeds} })
+	asks := plain.Map(list, func(c *candidate) ask { return ask{c.setting, s.spent + len(c.seen), s.spent + seeds} })
 	answers, err := s.arena.observe(ctx, asks)
 	if err != nil {
 		return err
@@ -36,32 +37,30 @@ func (s *search) extend(ctx context.Context, list []*candidate, seeds int) error
 // bisection searches a list of settings, from the most wanted to the easiest, for the first that meets all objectives.
 type bisection struct {
 	search
-	order    []int // settings, the most wanted first
-	tried    map[int]*candidate
-	monotone bool
-	level    float64
-	err      error // first error of the arena, after which the search judges nothing
+	order  []int              // settings, the most wanted first
+	judged map[int]*candidate // candidates by their index in order
+	err    error              // first error of the arena, after which the search judges nothing
 }
 
 // answer is the result of a search for one policy: the settings tried, the best of them, and its confidence.
 type answer struct {
 	tried    []*candidate
-	best     int // index of the best setting in tried; -1: none
-	monotone bool
-	level    float64
-	dropped  int // number of settings given up by successive halving
-	decided  bool
-	delta    float64
-	absolute bool       // delta is absolute, since the best goal is 0
-	misses   *candidate // by bisection: the easiest value before the best that certainly misses
+	best     int        // index of the best setting in tried; -1: none
+	decided  bool       // known for certain
 	spent    int        // seeds spent before those of the candidates
 	refuted  bool       // fresh seeds do not confirm that the best setting meets the objectives
+	monotone bool       // by bisection: no verdict contradicts another
+	level    float64    // by bisection: confidence of each verdict
+	misses   *candidate // by bisection: the easiest value before the best that certainly misses
+	dropped  int        // number of settings given up by successive halving
+	delta    float64    // by KN: difference in the goal that does not matter
+	least    float64    // by KN: smallest mean goal in the first stage; 0: delta is absolute
 }
 
 // bisect searches for the best setting by bisection. It judges only a number of candidates that grows with the
 // logarithm of their count, unless their verdicts contradict each other.
 func bisect(ctx context.Context, b *bisection) (*answer, error) {
-	b.tried, b.monotone = map[int]*candidate{}, true
+	b.judged, b.monotone = map[int]*candidate{}, true
 	n := len(b.order)
 	verdicts := (bits.Len(uint(n-1)) + 4) * len(looks(firstSeeds, b.most)) * max(1, len(b.objectives))
 	b.level = level(b.confidence, verdicts)
@@ -82,7 +81,8 @@ func bisect(ctx context.Context, b *bisection) (*answer, error) {
 		}
 	}
 	b.neighbours(ctx, high)
-	return b.answer(), b.err
+	b.conclude()
+	return &b.answer, b.err
 }
 
 // neighbours checks the result of a bisection by judging the values next to it: the next easier value must meet all
@@ -95,7 +95,7 @@ func (b *bisection) neighbours(ctx context.Context, high int) {
 	}
 	// The values must agree with all others tried.
 	for at := range b.order {
-		if c := b.tried[at]; c != nil && c.outcome != results.Unclear && (c.outcome == results.Met) != (at >= high) {
+		if c := b.judged[at]; c != nil && c.outcome != results.Unclear && (c.outcome == results.Met) != (at >= high) {
 			b.monotone = false
 		}
 	}
@@ -104,36 +104,35 @@ func (b *bisection) neighbours(ctx context.Context, high int) {
 	}
 }
 
-// answer returns the result of the bisection: the values tried, and the most wanted one that meets all objectives.
-func (b *bisection) answer() *answer {
-	a := &answer{best: -1, monotone: b.monotone, level: b.level}
+// conclude sets the result of the bisection: the values tried, and the most wanted one that meets all objectives.
+func (b *bisection) conclude() {
+	b.best = -1
 	before := results.Missed // outcome of the value before the best one, or of the last one if there is none
 	for at := range b.order {
-		c, outcome := b.tried[at], results.Unclear
+		c, outcome := b.judged[at], results.Unclear
 		if c != nil {
-			a.tried, outcome = append(a.tried, c), c.outcome
+			b.tried, outcome = append(b.tried, c), c.outcome
 		}
 		switch {
-		case a.best >= 0:
+		case b.best >= 0:
 		case outcome == results.Met:
-			a.best = len(a.tried) - 1
+			b.best = len(b.tried) - 1
 		default:
 			if before = outcome; before == results.Missed {
-				a.misses = c
+				b.misses = c
 			}
 		}
 	}
-	a.decided = a.monotone && before == results.Missed
-	return a
+	b.decided = b.monotone && before == results.Missed
 }
 
 // meets reports whether the value at an index meets all objectives. It judges the value at the first call, with more
 // seeds until the verdict is clear.
 func (b *bisection) meets(ctx context.Context, at int) bool {
-	c := b.tried[at]
+	c := b.judged[at]
 	if c == nil && b.err == nil {
 		c = &candidate{setting: b.order[at], outcome: results.Unclear}
-		b.tried[at], b.err = c, b.judge(ctx, c)
+		b.judged[at], b.err = c, b.judge(ctx, c)
 	}
 	return b.err == nil && c.outcome == results.Met
 }

@@ -17,11 +17,8 @@ type selection struct {
 	absolute     bool
 	settings     []int
 
-	all     []*candidate
-	delta   float64
-	least   float64 // smallest mean goal in the first stage
-	scale   float64 // h² of the procedure KN
-	decided bool
+	all   []*candidate
+	scale float64 // h² of the procedure KN
 }
 
 // choose searches for the best setting by successive halving and then by KN, the procedure of Kim and Nelson.
@@ -36,22 +33,21 @@ func choose(ctx context.Context, s *selection) (*answer, error) {
 	if err := s.race(ctx); err != nil {
 		return nil, err
 	}
-	a := &answer{tried: slices.Concat(s.all, dropped), best: -1, monotone: true, dropped: len(dropped), decided: s.decided,
-		delta: s.delta, absolute: s.least == 0, spent: s.offset}
+	s.tried, s.best, s.dropped = slices.Concat(s.all, dropped), -1, len(dropped)
 	for i, c := range s.all {
-		if c.why == "" && c.outcome == results.Met && (a.best < 0 || mean(c) < mean(s.all[a.best])) {
-			a.best = i
+		if c.why == "" && c.outcome == results.Met && (s.best < 0 || mean(c) < mean(s.all[s.best])) {
+			s.best = i
 		}
 	}
 	for _, c := range s.all {
-		if c.why == whyEqual && a.best >= 0 && len(c.seen) <= len(s.all[a.best].seen) {
-			same := candidate{seen: s.all[a.best].seen[:len(c.seen)]}
+		if c.why == whyEqual && s.best >= 0 && len(c.seen) <= len(s.all[s.best].seen) {
+			same := candidate{seen: s.all[s.best].seen[:len(c.seen)]}
 			if mean(c) != mean(&same) {
 				c.why = "worse" // for the same reason as the setting that it is equal to
 			}
 		}
 	}
-	return a, nil
+	return &s.answer, nil
 }
 
 func mean(c *candidate) float64 { return results.MeanOf(c.goals()) }
@@ -77,7 +73,7 @@ func (s *selection) halve(ctx context.Context) (dropped []*candidate, err error)
 		}
 		left, spent = left[:keep], min(seeds, s.most)
 	}
-	s.offset = spent
+	s.spent = spent
 	slices.SortFunc(left, bySetting)
 	slices.SortFunc(dropped, bySetting)
 	for _, c := range left {

@@ -177,15 +177,15 @@ func TestSentences(t *testing.T) {
 		want, not string
 	}{
 		{"one value", bisection("engine.workers=4"), &answer{tried: []*candidate{met(0)}, monotone: true, decided: true, level: 0.99}, ": 1 value was judged, each verdict at 99 %.", "neighbours"},
-		{"some dropped", least, &answer{tried: []*candidate{met(3), met(4), met(5)}, dropped: 1, decided: true, monotone: true, delta: 0.1}, "of the 2 settings that were compared to the end", "of all settings"},
-		{"one dropped", least, &answer{tried: []*candidate{met(3), met(4), met(5)}, dropped: 1, decided: true, monotone: true, delta: 0.1}, "Not compared to the end: 1 setting that was", "1 settings"},
-		{"some miss", least, &answer{tried: []*candidate{met(3), given(4, results.Missed, "misses x")}, decided: true, monotone: true, delta: 0.1},
+		{"some dropped", least, &answer{tried: []*candidate{met(3), met(4), met(5)}, dropped: 1, decided: true, monotone: true, delta: 0.1, least: 1}, "of the 2 settings that were compared to the end", "of all settings"},
+		{"one dropped", least, &answer{tried: []*candidate{met(3), met(4), met(5)}, dropped: 1, decided: true, monotone: true, delta: 0.1, least: 1}, "Not compared to the end: 1 setting that was", "1 settings"},
+		{"some miss", least, &answer{tried: []*candidate{met(3), given(4, results.Missed, "misses x")}, decided: true, monotone: true, delta: 0.1, least: 1},
 			"of the 2 settings that were compared to the end but for 1 that misses objectives, and meets them.", "compared none is better"},
-		{"none that meets", least, &answer{tried: []*candidate{met(3), given(4, results.Missed, "misses x")}, decided: true, monotone: true, delta: 0.1},
+		{"none that meets", least, &answer{tried: []*candidate{met(3), given(4, results.Missed, "misses x")}, decided: true, monotone: true, delta: 0.1, least: 1},
 			"compared none that meets the objectives is better by more than", "As good"},
-		{"some are equal", least, &answer{tried: []*candidate{met(3), given(4, results.Met, whyEqual), given(5, results.Met, "worse"), given(6, results.Met, whyEqual)}, decided: true, monotone: true, delta: 0.1},
+		{"some are equal", least, &answer{tried: []*candidate{met(3), given(4, results.Met, whyEqual), given(5, results.Met, "worse"), given(6, results.Met, whyEqual)}, decided: true, monotone: true, delta: 0.1, least: 1},
 			"As good on average: 5, 7.", "6"},
-		{"the least is 0", least, &answer{tried: []*candidate{met(3), met(4)}, decided: true, monotone: true, delta: 0.25, absolute: true}, "better by more than 250ms (5 % of the largest fresh.wait.p99: the least is 0)", "5 % of the least"},
+		{"the least is 0", least, &answer{tried: []*candidate{met(3), met(4)}, decided: true, monotone: true, delta: 0.25}, "better by more than 250ms (5 % of the largest fresh.wait.p99: the least is 0)", "5 % of the least"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

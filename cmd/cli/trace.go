@@ -149,13 +149,7 @@ func (t *tracer) choose() error {
 	if len(found) > 0 {
 		at = found[0]
 	}
-	one, err := sc.Select([]string{sc.Policies[at].Label})
-	if err != nil {
-		return ui.UsageError("%s: %w", t.Name, err)
-	}
-	if t.sim, err = trace.New(one, one.Seed); err != nil {
-		return ui.UsageError("%w", err)
-	}
+	t.sim = trace.New(sc, at)
 	return t.read()
 }
 

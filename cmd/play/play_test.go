@@ -292,7 +292,7 @@ func TestTrace(t *testing.T) {
 		t.Fatalf("%d: %q", code, lines)
 	}
 	l := decode[life](t, lines[1])
-	if l.Seed != 1 || len(l.Findings) != 5 || l.Findings[0].Find != "worst-wait" || !strings.HasPrefix(l.Words, l.Findings[0].Job+" under Shared FIFO with seed 1: ") {
+	if l.Seed != 1 || len(l.Findings) != 5 || l.Findings[0].Interest != "worst-wait" || !strings.HasPrefix(l.Words, l.Findings[0].Name+" under Shared FIFO with seed 1: ") {
 		t.Errorf("%+v", l)
 	}
 	if _, lines := post(t, server(t, small), "trace", `{"policy": "none"}`); len(lines) != 2 || !strings.Contains(lines[1], `no policy is named`) {

@@ -194,15 +194,9 @@ func sureness(sum *results.Summary, done bool, most int) string {
 
 // life is the answer to a request for the trace of one job: its history, and a list of extreme jobs to choose from.
 type life struct {
-	Seed     uint64    `json:"seed"`
-	Findings []finding `json:"findings"`
-	Words    string    `json:"life"`
-}
-
-type finding struct {
-	Find  string `json:"find"`
-	Job   string `json:"job"` // name of the job; empty: none
-	Words string `json:"words"`
+	Seed     uint64          `json:"seed"`
+	Findings []trace.Finding `json:"findings"`
+	Words    string          `json:"life"`
 }
 
 // widthOfLife is the width of a job's history as text, in characters.
@@ -230,21 +224,13 @@ func (s *stage) lifeOf(ctx context.Context, a *ask, sc *scenarios.Scenario) (*li
 	if err != nil {
 		return nil, err
 	}
-	one, err = one.Select([]string{one.Policies[0].Label}) // of several of one kind, the first
-	if err != nil {
-		return nil, err
-	}
-	sim, err := trace.New(one, one.Seed)
-	if err != nil {
-		return nil, err
-	}
+	sim := trace.New(one, 0) // of several of one kind, the first
 	found, err := sim.Find(ctx)
 	if err != nil {
 		return nil, err
 	}
-	l, words := &life{Seed: sim.Seed()}, strings.Builder{}
+	l, words := &life{Seed: sim.Seed(), Findings: found}, strings.Builder{}
 	for _, f := range found {
-		l.Findings = append(l.Findings, finding{string(f.Interest), f.Name, f.Words})
 		if string(f.Interest) != a.Find || f.Job == 0 {
 			continue
 		}

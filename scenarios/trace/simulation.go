@@ -10,7 +10,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -31,14 +30,14 @@ type Simulation struct {
 	windows []measure.Window
 }
 
-// New returns the simulation of sc, which must have exactly one policy, under a seed of at least 1.
-func New(sc *scenarios.Scenario, seed uint64) (*Simulation, error) {
-	if len(sc.Policies) != 1 {
-		return nil, fmt.Errorf("trace %s: %d policies, want one", sc.Name, len(sc.Policies))
+// New returns the simulation of the scenario under the policy with the given index and the scenario's first seed.
+func New(sc *scenarios.Scenario, policy int) *Simulation {
+	one, err := sc.Select([]string{sc.Policies[policy].Label})
+	if err != nil {
+		panic("trace: " + err.Error()) // it has a policy of that label
 	}
-	one := *sc
-	one.Seeds, one.Seed, one.Objectives = 1, seed, nil // an objective may ask for a second run
-	s := &Simulation{sc: &one, seen: one.Variant(0)}
+	one.Seeds, one.Objectives = 1, nil // an objective may ask for a second run
+	s := &Simulation{sc: one, seen: one.Variant(0)}
 	for _, all := range world.Windows(s.seen) {
 		storm := plain.Find(s.seen.Storms, func(one *scenarios.Storm) bool { return one.Name == all.Name })
 		starts := storm.Starts()
@@ -47,7 +46,7 @@ func New(sc *scenarios.Scenario, seed uint64) (*Simulation, error) {
 			s.windows = append(s.windows, measure.Window{Name: all.Name, From: at, To: end})
 		}
 	}
-	return s, nil
+	return s
 }
 
 // Policy returns the label of the policy of the run.
@@ -60,7 +59,7 @@ func (s *Simulation) Scenario() *scenarios.Scenario { return s.seen }
 func (s *Simulation) Seed() uint64 { return s.sc.Seed }
 
 // End returns the latest time at which the run ends.
-func (s *Simulation) End() time.Duration { return s.seen.Duration.Std() + s.seen.Drain.Std() }
+func (s *Simulation) End() time.Duration { return s.seen.Longest() }
 
 // Storms returns the names of the storms active between from and to, each once.
 func (s *Simulation) Storms(from, to time.Duration) []string {

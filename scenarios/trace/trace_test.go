@@ -47,11 +47,8 @@ func simulation(t *testing.T, text string, seed uint64) *Simulation {
 	if sc == nil || len(problems.Errors()) > 0 {
 		t.Fatalf("load: %v", problems)
 	}
-	s, err := New(sc, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	sc.Seed = seed
+	return New(sc, 0)
 }
 
 // TestInterleavedStorms names each storm once, although its windows lie between those of another, and lists the

@@ -11,8 +11,7 @@ import (
 	"qsim/results/plain"
 )
 
-// search holds what both methods of tuning share: the simulator, the objectives, the confidence, the limit on seeds, and
-// the result.
+// search holds what both methods of tuning share: simulator, objectives, confidence, limit on seeds, and result.
 type search struct {
 	arena      arena
 	objectives []measure.Objective

@@ -1,7 +1,6 @@
 package study
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,9 +38,9 @@ type Problem struct {
 	Aim          Aim
 	Query        measure.Query // metric of the aims Minimize and Maximize
 	Key          string        // key of the aims Smallest and Largest: that of the only axis
-	Confidence   float64       // confidence of all statements about a policy together, in (0, 1); 0: 0.95
-	Indifference float64       // KN: relative difference that does not matter, for margins absolute; 0: 0.05
-	MostSeeds    int           // highest number of seeds of one setting; 0: 200
+	Confidence   float64       // confidence of all statements about a policy together, in (0, 1)
+	Indifference float64       // KN: relative difference that does not matter, for margins absolute; above 0
+	MostSeeds    int           // highest number of seeds of one setting
 	Version      string        // version of the program
 	// Keep, if not nil, returns the path of the file that stores the search's observations until it is done, given
 	// the hash of its configuration.
@@ -57,9 +56,6 @@ type Problem struct {
 }
 
 const (
-	defaultConfidence   = 0.95
-	defaultIndifference = 0.05
-	defaultMostSeeds    = 200
 	// firstSeeds is the number of seeds of a setting before its first verdict: a failure of one seed in seven is missed
 	// once in 25 searches, and with as many fresh seeds once in 600.
 	firstSeeds   = 20
@@ -78,11 +74,8 @@ func (p *Problem) Check(ctx context.Context, strict bool, parallel int) ([]Note,
 	return plan.Check(ctx, nil, strict, parallel)
 }
 
-// prepare checks the problem and fills in derived fields and defaults.
+// prepare checks the problem and fills in derived fields.
 func (p *Problem) prepare() (err error) {
-	p.Confidence = cmp.Or(p.Confidence, defaultConfidence)
-	p.Indifference = cmp.Or(p.Indifference, defaultIndifference)
-	p.MostSeeds = cmp.Or(p.MostSeeds, defaultMostSeeds)
 	if p.Aim.ofMetric() {
 		p.Source.Queries = append(slices.Clone(p.Source.Queries), p.Query)
 	}

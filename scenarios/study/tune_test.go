@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,6 +43,7 @@ func axis(t *testing.T, text string) Axis {
 
 func tuned(t *testing.T, p *Problem, parallel int) *results.Tuning {
 	t.Helper()
+	p.Confidence, p.Indifference, p.MostSeeds = 0.95, 0.05, cmp.Or(p.MostSeeds, 200)
 	found, err := p.Run(context.Background(), parallel, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -218,7 +220,7 @@ func TestTuningGoesOn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "folder", "observed.jsonl")
 	problem := func(keep bool) *Problem {
 		p := &Problem{Source: Source{Name: "queue.yaml", Text: []byte(queue), Policies: []string{"fifo"}}, Axes: []Axis{axis(t, "engine.workers=6..20/1")}, Aim: Smallest,
-			Key: "engine.workers", MostSeeds: 40}
+			Key: "engine.workers", Confidence: 0.95, MostSeeds: 40}
 		p.Source.Sets = []scenarios.Override{{Path: "duration", Value: "4m"}, {Path: "objectives", Value: "[fresh.wait.p99 below 5s]"}}
 		if keep {
 			p.Keep = func(string) string { return path }

@@ -2,7 +2,6 @@ package results
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"qsim/results/measure"
@@ -95,16 +94,16 @@ func (s *Sweep) ShortKeys() []string {
 	return short
 }
 
-// AddCell adds the results of one combination of values, summarized in sum, to the sweep as a cell. It fails if the
-// policies of sum are not those of the sweep or the cell is there already.
-func (s *Sweep) AddCell(index int, sum *Summary) error {
-	cell := Cell{Index: index, Warnings: sum.Warnings}
+// CellOf returns the cell of a sweep with the results of one combination of values, summarized in sum. It fails if the
+// policies of sum are not those of the sweep.
+func (s *Sweep) CellOf(index int, sum *Summary) (*Cell, error) {
+	cell := &Cell{Index: index, Warnings: sum.Warnings}
 	if len(sum.Policies) != len(s.Policies) {
-		return fmt.Errorf("add cell %d: it has %d policies, not %d", index, len(sum.Policies), len(s.Policies))
+		return nil, fmt.Errorf("add cell %d: it has %d policies, not %d", index, len(sum.Policies), len(s.Policies))
 	}
 	for i, p := range sum.Policies {
 		if p.Label != s.Policies[i].Label {
-			return fmt.Errorf("add cell %d: policy %d is %s, not %s", index, i, p.Label, s.Policies[i].Label)
+			return nil, fmt.Errorf("add cell %d: policy %d is %s, not %s", index, i, p.Label, s.Policies[i].Label)
 		}
 		row := CellRow{Policy: i, Fingerprint: p.Fingerprint, Seeds: len(sum.Seeds)}
 		row.Estimates = plain.Map(s.Queries, p.estimateOf)
@@ -115,12 +114,7 @@ func (s *Sweep) AddCell(index int, sum *Summary) error {
 		}
 		cell.Rows = append(cell.Rows, row)
 	}
-	at, found := slices.BinarySearchFunc(s.Cells, index, func(c Cell, index int) int { return c.Index - index })
-	if found {
-		return fmt.Errorf("add cell %d: it is there already", index)
-	}
-	s.Cells = slices.Insert(s.Cells, at, cell)
-	return nil
+	return cell, nil
 }
 
 // estimateOf returns the policy's estimate for a query, without the values of the seeds.

@@ -2,6 +2,7 @@ package text
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,9 +25,11 @@ func made() *results.Sweep {
 				Metrics: []results.Estimate{{Query: s.Queries[1], Mean: math.NaN(), Low: math.NaN(), High: math.NaN(), Half: math.NaN(), Reason: "nothing"}}})
 			sum.Objectives = append(sum.Objectives, results.Verdict{Query: s.Queries[1], Policy: p.Label, Text: "above 5", Outcome: []results.Outcome{results.Met, results.Missed, results.Unclear, results.Met}[cell]})
 		}
-		if err := s.AddCell(3-cell, sum); err != nil { // in any order
+		made, err := s.CellOf(3-cell, sum)
+		if err != nil {
 			panic(err)
 		}
+		s.Cells = slices.Insert(s.Cells, 0, *made)
 	}
 	return s
 }

@@ -35,18 +35,17 @@ func (p *Plan) Run(ctx context.Context, cells []int, o Options) error {
 		if err != nil {
 			return err
 		}
+		var cell *results.Cell
 		summary, err := results.Summarize(settings, runs, results.Options{Seeds: p.Sweep.Seeds})
-		one := p.Sweep
-		one.Cells = nil
 		if err == nil {
-			err = one.AddCell(cells[i], summary)
+			cell, err = p.Sweep.CellOf(cells[i], summary)
 		}
 		if err != nil {
 			return &SettingError{sets, err}
 		}
 		keeping.Lock()
 		defer keeping.Unlock()
-		return o.Keep(&one.Cells[0])
+		return o.Keep(cell)
 	})
 }
 

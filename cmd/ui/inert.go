@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/term"
+
+	"qsim/results/plain"
 )
 
 // palette lists the escape sequences used by the commands themselves.
@@ -37,7 +39,7 @@ func inertOn(file *os.File) io.Writer {
 func (w *inert) Write(text []byte) (int, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	if len(w.held) == 0 && !bytes.ContainsFunc(text, active) && utf8.Valid(text) {
+	if len(w.held) == 0 && utf8.Valid(text) && plain.Printable(string(text)) == string(text) {
 		return w.to.Write(text)
 	}
 	out, held := shown(append(w.held, text...), false)
@@ -93,24 +95,13 @@ func shown(in []byte, last bool) (out, held []byte) {
 			continue
 		}
 		r, size := utf8.DecodeRune(in)
-		endsLine := r == '\r' && len(in) > 1 && in[1] == '\n'
-		if active(r) && !endsLine {
-			r = utf8.RuneError
+		letter := string(r)
+		if endsLine := r == '\r' && len(in) > 1 && in[1] == '\n'; !endsLine {
+			letter = plain.Printable(letter)
 		}
-		out, in = utf8.AppendRune(out, r), in[size:]
+		out, in = append(out, letter...), in[size:]
 	}
 	return out, nil
-}
-
-// active reports whether a terminal would interpret a character rather than show it.
-func active(r rune) bool {
-	switch {
-	case r == '\n', r == '\t':
-		return false
-	case r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069': // directions
-		return true
-	}
-	return r < ' ' || r >= 0x7f && r < 0xa0
 }
 
 // colour returns the length of a palette sequence at the start of in, 0 if there is none; more is true if further bytes

@@ -53,24 +53,24 @@ var budgets = []budget{
 	{"scenarios/reference", 866, 700},
 	{"scenarios/scenariotest", 90, 90}, // for go test of repositories that have a policy of their own
 	{"scenarios/spec", 2982, 1900},
-	{"scenarios/study", 5170, 3000},
-	{"scenarios/trace", 1568, 1250},
+	{"scenarios/study", 5156, 3000},
+	{"scenarios/trace", 1567, 1250},
 	{"scenarios/tree", 485, 444}, // YAML with positions
 	{"scenarios/validate", 1104, 600},
 	{"scenarios/verify", 3304, 2600},
 	{"scenarios/world", 4489, 2700},
-	{"results", 4495, 2300},
+	{"results", 4489, 2300},
 	{"results/measure", 4721, 3150},
 	{"results/plain", 400, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
 	{"results/report", 6642, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1526, 1700},
-	{"cmd/bench", 4919, 3000}, // of which 90 find out when claims see new jobs
-	{"cmd/cli", 5031, 3600},
+	{"cmd/bench", 4918, 3000}, // of which 90 find out when claims see new jobs
+	{"cmd/cli", 5023, 3600},
 	{"cmd/input", 144, 100},
-	{"cmd/play", 1133, 700}, // the page of qsim play, served and static
+	{"cmd/play", 1119, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
 	{"cmd/qsim", 6, 0},
-	{"cmd/ui", 1185, 700},
+	{"cmd/ui", 1177, 700},
 }
 
 // testKits are packages for the tests of several others, without a budget. They are tests, and have no budget.
@@ -79,7 +79,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_628, 56_000
+	mostLines, goalLines             = 82_576, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

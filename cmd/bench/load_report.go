@@ -68,8 +68,8 @@ func (c *candidate) summary(open bool) (names []string, all map[string]metricJSO
 
 // report prints the candidates' measurements, unless each run printed a benchmark line, and writes files under --out.
 func (s *session) report(l *load, candidates []*candidate, hash string) error {
-	all := s.flags.Tables(func(w io.Writer, o text.TableOptions) error { return writeLoad(w, l, candidates, o) })
-	all["json"] = ui.Bytes(func() ([]byte, error) { return s.json(l, candidates) })
+	all := s.flags.Output(ui.Bytes(func() ([]byte, error) { return s.json(l, candidates) }),
+		func(w io.Writer, o text.TableOptions) error { return writeLoad(w, l, candidates, o) })
 	if err := all.Print(s.stdout, s.flags.format); err != nil {
 		return err
 	}

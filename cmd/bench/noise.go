@@ -138,15 +138,15 @@ func comparisons(names []string, all map[string]metricJSON) int {
 // printNoise prints the scatter of a candidate's metrics in the format of the flags; tell is the difference to detect.
 func (s *session) printNoise(l *load, c *candidate, f *noiseFlags, tell string) error {
 	list := scatters(l, c, f.tell.Float())
-	all := s.flags.Tables(func(w io.Writer, o text.TableOptions) error { return noiseTable(w, c, list, tell, o) })
-	all["json"] = ui.JSON(struct {
+	encoded := ui.JSON(struct {
 		Version int       `json:"version"`
 		Name    string    `json:"name"`
 		Rounds  int       `json:"rounds"`
 		Tell    float64   `json:"tell"`
 		Metrics []scatter `json:"metrics"`
 	}{1, c.name, len(c.rounds), f.tell.Float(), list}, " ")
-	return all.Print(s.stdout, f.format)
+	table := func(w io.Writer, o text.TableOptions) error { return noiseTable(w, c, list, tell, o) }
+	return f.Output(encoded, table).Print(s.stdout, f.format)
 }
 
 func noiseTable(w io.Writer, c *candidate, list []scatter, tell string, o text.TableOptions) error {

@@ -78,7 +78,8 @@ type errorOfJSON struct {
 // printPredictions prints predictions in the format of the flags and writes the files.
 func (s *session) printPredictions(sc *scenarios.Scenario, all []*prediction) error {
 	speed := s.flags.speed.String()
-	printed := s.flags.Tables(func(w io.Writer, o text.TableOptions) error {
+	encoded := ui.Bytes(func() ([]byte, error) { return predictionsJSON(sc, speed, all) })
+	printed := s.flags.Output(encoded, func(w io.Writer, o text.TableOptions) error {
 		for i, p := range all {
 			fmt.Fprint(w, plain.When(i > 0, "\n"))
 			for line := range strings.Lines(string(p.table(sc, speed, o))) {
@@ -88,7 +89,6 @@ func (s *session) printPredictions(sc *scenarios.Scenario, all []*prediction) er
 		}
 		return nil
 	})
-	printed["json"] = ui.Bytes(func() ([]byte, error) { return predictionsJSON(sc, speed, all) })
 	if err := printed.Print(s.stdout, s.flags.format); err != nil {
 		return err
 	}

@@ -117,13 +117,12 @@ func (s *session) summarize(sc *scenarios.Scenario, settings *measure.Settings, 
 	for _, warning := range summary.Warnings {
 		s.console.Note("%s: warning: %s", store, warning)
 	}
-	printed := s.flags.Tables(func(w io.Writer, o text.TableOptions) error {
+	printed := s.flags.Output(ui.Bytes(summary.MarshalJSON), func(w io.Writer, o text.TableOptions) error {
 		if o.Format == text.Text {
 			fmt.Fprintf(w, "%s at %s on the wall clock, store %s\n", sc.Name, s.flags.speed, store)
 		}
 		return text.WriteTable(w, summary, o)
 	})
-	printed["json"] = ui.Bytes(summary.MarshalJSON)
 	if err := printed.Print(s.stdout, s.flags.format); err != nil {
 		return ui.ExitIO, err
 	}

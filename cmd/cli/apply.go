@@ -49,9 +49,8 @@ itself is no setting, and left out.`,
 				return ui.UsageError("apply takes one policy, not %d", len(sc.Policies))
 			}
 			r := apply.To(&apply.Systems()[at], sc, sc.PoliciesNamed(sc.Baseline)[0], l.Sets)
-			output := t.Tables(func(w io.Writer, o text.TableOptions) error { return writeApplied(w, r, o) })
-			output["json"] = ui.JSON(r, "  ")
-			return output.Print(c.OutOrStdout(), format)
+			table := func(w io.Writer, o text.TableOptions) error { return writeApplied(w, r, o) }
+			return t.Output(ui.JSON(r, "  "), table).Print(c.OutOrStdout(), format)
 		},
 	}
 	addScenarioFlags(c, "What to print", &f, "baseline", "strict")

@@ -41,8 +41,7 @@ func newSession(c *cobra.Command, f *runFlags) *session {
 // or annotations.
 func (s *session) output(json func(w io.Writer) error, table func(w io.Writer, o text.TableOptions) error,
 	verdicts ...text.Suite) ui.Output {
-	all := s.flags.Tables(table)
-	all["json"] = json
+	all := s.flags.Output(json, table)
 	all["junit"] = func(w io.Writer) error { return text.WriteJUnit(w, verdicts) }
 	all["github"] = func(w io.Writer) error { return writeGithub(w, annotationsOf(verdicts)) }
 	return all

@@ -31,12 +31,13 @@ func (o Output) Bytes(format string) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// Tables returns an Output whose formats table, markdown and csv are written by write; a table fits the terminal.
-func (t *Terminal) Tables(write func(w io.Writer, o layout.TableOptions) error) Output {
+// Output returns an Output with the format json, and table, markdown and csv, which table writes; a table fits the
+// terminal.
+func (t *Terminal) Output(json func(w io.Writer) error, table func(w io.Writer, o layout.TableOptions) error) Output {
 	in := func(o layout.TableOptions) func(w io.Writer) error {
-		return func(w io.Writer) error { return write(w, o) }
+		return func(w io.Writer) error { return table(w, o) }
 	}
-	return Output{"table": in(layout.TableOptions{Width: Width(), Color: t.Coloured()}),
+	return Output{"json": json, "table": in(layout.TableOptions{Width: Width(), Color: t.Coloured()}),
 		"markdown": in(layout.TableOptions{Format: layout.Markdown}), "csv": in(layout.TableOptions{Format: layout.CSV})}
 }
 

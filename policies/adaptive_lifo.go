@@ -7,8 +7,8 @@ import (
 	"qsim/engine"
 )
 
-var adaptiveLIFOKind = Kind{
-	Name: "adaptive-lifo", Cost: CostNothing, State: StateNone,
+var _ = builtIn(Kind{
+	rank: 120, Name: "adaptive-lifo", Cost: CostNothing, State: StateNone,
 	Drawn: Drawn{Weight: 1, Param: "older-than", Values: []string{"500ms", "5s"}},
 	Doc: "Newest first while the oldest ready job has waited longer than a bound, else oldest first: under a " +
 		"standing backlog it serves those who may still be waiting for an answer.",
@@ -18,7 +18,7 @@ var adaptiveLIFOKind = Kind{
 	New: func(a Arguments) (engine.Policy, error) {
 		return AdaptiveLIFO{OlderThan: a.Duration("older-than")}, nil
 	},
-}
+})
 
 // AdaptiveLIFO is the policy adaptive-lifo: newest first once the oldest job is too old. It keeps no state but reads
 // the store's statistics, which are refreshed every StatsEvery and common to all engines.

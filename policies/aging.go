@@ -6,8 +6,8 @@ import (
 	"qsim/engine"
 )
 
-var agingKind = Kind{
-	Name: "aging", Needs: NeedsPriorities, Cost: CostNothing, State: StateNone,
+var _ = builtIn(Kind{
+	rank: 150, Name: "aging", Needs: NeedsPriorities, Cost: CostNothing, State: StateNone,
 	Drawn: Drawn{Weight: 1, Param: "every", Values: []string{"1s", "30s"}},
 	Doc: "A job gains a step of priority for every time that it has waited: priority less wait ÷ every, rounded " +
 		"down; among equals the one that has waited longest, fresh or retry. Nothing waits for ever, and urgency " +
@@ -24,4 +24,4 @@ var agingKind = Kind{
 		}
 		return Ordered{Order: engine.Aging, Rule: &engine.Rule{Every: every, Cap: a.Number("cap")}}, nil
 	},
-}
+})

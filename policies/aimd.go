@@ -7,8 +7,8 @@ import (
 	"qsim/engine/bound"
 )
 
-var aimdKind = Kind{
-	Name: "aimd", Needs: NeedsRetries, Cost: CostJobs, State: StateNode, Drawn: Drawn{Weight: 1},
+var _ = builtIn(Kind{
+	rank: 110, Name: "aimd", Needs: NeedsRetries, Cost: CostJobs, State: StateNode, Drawn: Drawn{Weight: 1},
 	Doc: "As inflight-cap, with a cap in each node that starts at max, falls to nine tenths at every retry that " +
 		"fails and rises by one whenever as many retries as the cap have succeeded.",
 	Params: []Param{
@@ -26,7 +26,7 @@ var aimdKind = Kind{
 		}
 		return p, nil
 	},
-}
+})
 
 // AIMD is the policy aimd, a cap on retries in flight with additive increase and multiplicative decrease. An outage
 // brings the cap down within a few dozen failures; a steady share p of failing retries holds it near √(10(1−p)/p).

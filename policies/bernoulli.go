@@ -8,15 +8,15 @@ import (
 	"qsim/engine/quantity"
 )
 
-var bernoulliKind = Kind{
-	Name: "bernoulli", Needs: NeedsRetries, Cost: CostJobs, State: StateNone,
+var _ = builtIn(Kind{
+	rank: 60, Name: "bernoulli", Needs: NeedsRetries, Cost: CostJobs, State: StateNone,
 	Drawn:  Drawn{Weight: 1, Param: "fresh", Values: []string{"20%", "50%", "80%"}},
 	Doc:    "As weighted, with a coin tossed for every claim: the share is right in the mean, with runs of bad luck.",
 	Params: []Param{freshShare, lend},
 	New: func(a Arguments) (engine.Policy, error) {
 		return Bernoulli{Fresh: a.Value("fresh").(quantity.Share), NoLending: !a.Value("lend").(bool)}, nil
 	},
-}
+})
 
 // Bernoulli is the policy bernoulli, a coin toss for each claim: over n claims the share s is off by about √(s(1−s)/n).
 // It keeps no state; its coins depend on the seed, the engine and the number of the plan alone.

@@ -10,8 +10,8 @@ import (
 	"qsim/engine/bound"
 )
 
-var breakerKind = Kind{
-	Name: "breaker", Needs: NeedsDependency, Cost: CostJobs, State: StateNode, Drawn: Drawn{Weight: 1},
+var _ = builtIn(Kind{
+	rank: 130, Name: "breaker", Needs: NeedsDependency, Cost: CostJobs, State: StateNode, Drawn: Drawn{Weight: 1},
 	Doc: "As fifo, with a circuit breaker for each dependency in each node: it opens when so many executions in a " +
 		"row that call the dependency have failed; then no job that calls it is claimed until the time has " +
 		"passed (and up to a tenth more, drawn), and then a single one to try: success closes it, failure starts " +
@@ -48,7 +48,7 @@ var breakerKind = Kind{
 		}
 		return p, nil
 	},
-}
+})
 
 // Breaker is the policy breaker, with a circuit breaker for each dependency. It counts failed executions. Each engine
 // has breakers of its own and learns of an outage by its own failures: with n engines, n times Failures calls are lost.

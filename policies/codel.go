@@ -8,8 +8,8 @@ import (
 	"qsim/engine"
 )
 
-var codelKind = Kind{
-	Name: "codel", Cost: CostNothing, State: StateNode,
+var _ = builtIn(Kind{
+	rank: 140, Name: "codel", Cost: CostNothing, State: StateNode,
 	Drawn: Drawn{Weight: 1, Param: "target", Values: []string{"500ms", "2s", "5s"}},
 	Doc: "As fifo, with a bound on the wait while the queue never empties: jobs may wait for interval if the " +
 		"queue of the node was found empty within the last interval (a burst), else for target only (a standing " +
@@ -33,7 +33,7 @@ var codelKind = Kind{
 		}
 		return p, nil
 	},
-}
+})
 
 // CoDel is the policy codel: controlled delay as in Maurer, Fail at Scale, ACM Queue 13, 2015, after Nichols and
 // Jacobson. It depends on time in the queue, not on the cost of jobs. Each engine notes from its own claims when the

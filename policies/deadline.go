@@ -9,9 +9,9 @@ import (
 	"qsim/engine/quantity"
 )
 
-// deadlineKind describes the policy deadline: earliest deadline first (Jackson's rule), without preemption of jobs.
-var deadlineKind = Kind{
-	Name: "deadline", Cost: CostNothing, State: StateNone, Drawn: Drawn{Weight: 1},
+// The policy deadline is earliest deadline first (Jackson's rule), without preemption of jobs.
+var _ = builtIn(Kind{
+	rank: 160, Name: "deadline", Cost: CostNothing, State: StateNone, Drawn: Drawn{Weight: 1},
 	Doc: "The job whose deadline comes first: the time of its enqueuing and the budget of its class; a retry " +
 		"keeps its deadline. Of all orders it keeps the latest job least late. Under overload it serves those " +
 		"first that are too late already, so that few deadlines are met. Priorities do not matter, and nothing " +
@@ -25,7 +25,7 @@ var deadlineKind = Kind{
 		budgets, err := classBudgets(a.Value("budget"), a.Classes)
 		return Ordered{Order: engine.Deadline, Rule: &engine.Rule{Budgets: budgets}}, err
 	},
-}
+})
 
 // classBudgets returns the budget of each class from a parameter: one for all, or a mapping that names all classes.
 func classBudgets(value any, classes []Class) ([]time.Duration, error) {

@@ -2,12 +2,12 @@ package policies
 
 import "qsim/engine"
 
-var fifoKind = Kind{
-	Name: "fifo", Cost: CostNothing, State: StateNone, Drawn: Drawn{Weight: 1},
+var _ = builtIn(Kind{
+	rank: 10, Name: "fifo", Cost: CostNothing, State: StateNone, Drawn: Drawn{Weight: 1},
 	Doc: "The job that has been ready longest, fresh or retry, in the order of engine.place. It promises neither " +
 		"class anything: a storm of retries delays fresh jobs until it is worked off.",
 	New: always(FIFO{}),
-}
+})
 
 // FIFO is the policy fifo: the job that has been ready longest is claimed first, which is the order of a zero Ordered.
 type FIFO struct{ Ordered }

@@ -5,12 +5,12 @@ import (
 	"qsim/engine/quantity"
 )
 
-var freshFirstKind = Kind{
-	Name: "fresh-first", Needs: NeedsRetries, Cost: CostNothing, State: StateNone, Drawn: Drawn{Weight: 1},
+var _ = builtIn(Kind{
+	rank: 30, Name: "fresh-first", Needs: NeedsRetries, Cost: CostNothing, State: StateNone, Drawn: Drawn{Weight: 1},
 	Doc: "Retries only when no fresh job is ready. Fresh jobs wait as if there were no retries in the queue; " +
 		"retries may starve.",
 	New: always(FreshFirst{}),
-}
+})
 
 // FreshFirst is the policy fresh-first: retries are claimed only if no fresh job is ready. It keeps no state.
 type FreshFirst struct{ classwise }

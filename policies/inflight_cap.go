@@ -2,8 +2,8 @@ package policies
 
 import "qsim/engine"
 
-var inflightCapKind = Kind{
-	Name: "inflight-cap", Needs: NeedsRetries, Cost: CostJobs, State: StateNone,
+var _ = builtIn(Kind{
+	rank: 80, Name: "inflight-cap", Needs: NeedsRetries, Cost: CostJobs, State: StateNone,
 	Drawn: Drawn{Weight: 2, Param: "retries", Values: []string{"1", "2", "3"}},
 	Doc: "As fifo, with at most so many retries in flight in each node, prefetched and running; fresh jobs take " +
 		"the rest. Workers idle rather than run a further retry. A cap that no node can reach changes nothing.",
@@ -15,7 +15,7 @@ var inflightCapKind = Kind{
 	New: func(a Arguments) (engine.Policy, error) {
 		return InFlightCap{Retries: a.OfWorkers("retries")}, nil
 	},
-}
+})
 
 // InFlightCap is the policy inflight-cap, a fixed cap on retries in flight. It keeps no state: the engine's in-flight
 // count is exact. For a fleet, divide the cap by the number of engines.

@@ -15,6 +15,7 @@ import (
 // Kind describes a kind of policy that scenarios may use. All code that loads, lists, explains, completes,
 // draws and checks policies reads it.
 type Kind struct {
+	rank   int // place among the built-in kinds: lower ones come first
 	Name   string
 	Doc    string  // description in one paragraph
 	Cost   string  // unit in which it shares out or bounds work: a Cost constant
@@ -239,28 +240,18 @@ func (n Need) Lacks() string {
 }
 
 // kinds lists the kinds of policies in their order; Add appends to it. shipped is how many of them are built in.
-var kinds = []Kind{
-	fifoKind,
-	lifoKind,
-	freshFirstKind,
-	retryFirstKind,
-	weightedKind,
-	bernoulliKind,
-	separateKind,
-	inflightCapKind,
-	retryBudgetKind,
-	tokenBucketKind,
-	aimdKind,
-	adaptiveLIFOKind,
-	breakerKind,
-	codelKind,
-	agingKind,
-	deadlineKind,
-	tenantRoundRobinKind,
-	tenantDRRKind,
-	tenantFairKind,
-	queuesKind,
-	splitKind,
-}
+var (
+	kinds   []Kind
+	shipped int
+)
 
-var shipped = len(kinds)
+// builtIn puts a kind of policy into the list, by its rank, and returns the number of those there. Every kind's file
+// calls it when variables are initialized; in which order the files come makes no difference to the list.
+func builtIn(k Kind) int {
+	at, _ := slices.BinarySearchFunc(kinds, k, func(a, b Kind) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), strings.Compare(a.Name, b.Name))
+	})
+	kinds = slices.Insert(kinds, at, k)
+	shipped++
+	return shipped
+}

@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strings"
@@ -122,8 +123,14 @@ func TestTooManyClasses(t *testing.T) {
 	}
 }
 
-// What is listed is complete: documents, and defaults that New accepts.
+// What is listed is complete: documents, and defaults that New accepts; and the built-in kinds are listed by rank.
 func TestKinds(t *testing.T) {
+	byRank := slices.SortedFunc(slices.Values(kinds[:shipped]), func(a, b Kind) int { return cmp.Compare(a.rank, b.rank) })
+	for i := range byRank {
+		if want := byRank[i].Name; kinds[i].Name != want || kinds[i].rank <= 0 {
+			t.Errorf("%s of rank %d stands where %s should", kinds[i].Name, kinds[i].rank, want)
+		}
+	}
 	seen := map[string]bool{}
 	for _, kind := range Kinds() {
 		if seen[kind.Name] || kind.Name == "" || !strings.HasSuffix(kind.Doc, ".") || kind.Cost == "" || kind.State == "" {

@@ -9,8 +9,8 @@ import (
 	"qsim/engine/quantity"
 )
 
-var queuesKind = Kind{
-	Name: "queues", Needs: NeedsClasses, Cost: CostJobs, State: StateNone, Drawn: Drawn{Weight: 1},
+var _ = builtIn(Kind{
+	rank: 200, Name: "queues", Needs: NeedsClasses, Cost: CostJobs, State: StateNone, Drawn: Drawn{Weight: 1},
 	Doc: "Every job class is a queue, tried at each fetch in an order drawn by weight, and a fetch takes what it " +
 		"can of each (Sidekiq, Asynq). With a batch of one, classes that have jobs ready get claims in " +
 		"proportion to their weights, in the mean; no class starves. Of one class the jobs go as in fifo.",
@@ -28,7 +28,7 @@ var queuesKind = Kind{
 		}
 		return NewQueues(weights), nil
 	},
-}
+})
 
 // Queues is the policy queues, with one queue for each job class: the next queue is drawn by weight among those left,
 // like Sidekiq and Asynq, which shuffle a list that contains each queue as often as its weight. It keeps no state; its

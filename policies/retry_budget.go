@@ -10,8 +10,8 @@ import (
 	"qsim/engine/quantity"
 )
 
-var retryBudgetKind = Kind{
-	Name: "retry-budget", Needs: NeedsRetries, Cost: CostJobs, State: StateNode,
+var _ = builtIn(Kind{
+	rank: 90, Name: "retry-budget", Needs: NeedsRetries, Cost: CostJobs, State: StateNode,
 	Drawn: Drawn{Weight: 1, Param: "min-rate", Values: []string{"1/s", "10/s"}},
 	Doc: "As fifo, with retries paid from a budget in each node: every first claim deposits a fraction of a " +
 		"retry, every retry spends one, both are forgotten after the window (Finagle). Workers idle rather than " +
@@ -34,7 +34,7 @@ var retryBudgetKind = Kind{
 		}
 		return &RetryBudget{Ratio: a.Value("ratio").(quantity.Share), MinRate: rate, Window: window}, nil
 	},
-}
+})
 
 // budgetSlices is the number of slices of a RetryBudget's window: old claims are forgotten a slice at a time.
 const budgetSlices = 10

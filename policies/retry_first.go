@@ -2,12 +2,12 @@ package policies
 
 import "qsim/engine"
 
-var retryFirstKind = Kind{
-	Name: "retry-first", Needs: NeedsRetries, Cost: CostNothing, State: StateNone, Drawn: Drawn{Weight: 1},
+var _ = builtIn(Kind{
+	rank: 40, Name: "retry-first", Needs: NeedsRetries, Cost: CostNothing, State: StateNone, Drawn: Drawn{Weight: 1},
 	Doc: "Fresh jobs only when no retry is ready, as brokers do that put redeliveries first. Fresh jobs starve in " +
 		"a storm of retries.",
 	New: always(RetryFirst{}),
-}
+})
 
 // RetryFirst is the policy retry-first: fresh jobs are claimed only if no retry is ready. It keeps no state.
 type RetryFirst struct{ classwise }

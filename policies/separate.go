@@ -9,8 +9,8 @@ import (
 	"qsim/engine/quantity"
 )
 
-var separateKind = Kind{
-	Name: "separate", Cost: CostJobs, State: StateNode, Drawn: Drawn{Weight: 1, Workers: 2},
+var _ = builtIn(Kind{
+	rank: 70, Name: "separate", Cost: CostJobs, State: StateNode, Drawn: Drawn{Weight: 1, Workers: 2},
 	Doc: "Retries have workers of their own and fresh jobs the others, as with a second queue. Neither can crowd " +
 		"out the other; a lane idles while the other has a backlog.",
 	Params: []Param{
@@ -35,7 +35,7 @@ var separateKind = Kind{
 		}
 		return &Separate{RetryWorkers: retry, RetryPoll: a.Duration("retry-poll")}, nil
 	},
-}
+})
 
 // Separate is the policy separate, which has two lanes: some workers take only retries, the others only fresh jobs.
 // Lanes count prefetched and running jobs, so nothing is prefetched beyond the workers. Each engine keeps its own

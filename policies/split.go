@@ -7,8 +7,8 @@ import (
 	"qsim/engine/quantity"
 )
 
-var splitKind = Kind{
-	Name: "split", Needs: NeedsPriorities, Cost: CostJobs, State: StateNode, Drawn: Drawn{Weight: 1},
+var _ = builtIn(Kind{
+	rank: 210, Name: "split", Needs: NeedsPriorities, Cost: CostJobs, State: StateNode, Drawn: Drawn{Weight: 1},
 	Doc: "A share of all claims for the most urgent jobs, the rest for those that have been ready longest, " +
 		"whatever their priority; exact over any number of claims because fractions are carried to the next. " +
 		"Urgent jobs keep most of the workers, and no job of low priority starves.",
@@ -18,7 +18,7 @@ var splitKind = Kind{
 	New: func(a Arguments) (engine.Policy, error) {
 		return &Split{Priority: a.Value("priority").(quantity.Share)}, nil
 	},
-}
+})
 
 // Split is the policy split, which gives a share s of the claims to jobs by priority and the rest to the oldest: a job
 // of any priority is reached at the latest after 1/(1-s) times as many claims as jobs became ready before it. Each

@@ -7,10 +7,10 @@ import (
 	"qsim/engine"
 )
 
-// tenantDRRKind describes the policy tenant-drr, deficit round robin between tenants (Shreedhar and Varghese). A
+// The policy tenant-drr is deficit round robin between tenants (Shreedhar and Varghese). A
 // quantum near a job's cost takes a store the fewest turns.
-var tenantDRRKind = Kind{
-	Name: "tenant-drr", Needs: NeedsTenants, Cost: CostTime, State: StateStore,
+var _ = builtIn(Kind{
+	rank: 180, Name: "tenant-drr", Needs: NeedsTenants, Cost: CostTime, State: StateStore,
 	Drawn: Drawn{Weight: 1, Param: "quantum", Values: []string{"mean", "200ms", "3"}},
 	Doc: "Deficit round robin: at its turn a tenant may spend the quantum, and what it cannot use it keeps while " +
 		"it has jobs ready. A job costs the mean service time that its class declares, so tenants with jobs " +
@@ -29,7 +29,7 @@ var tenantDRRKind = Kind{
 		}
 		return Ordered{Order: engine.TenantDeficit, Rule: rule}, nil
 	},
-}
+})
 
 // meanCost returns the mean of the classes' costs, each counted once; at least 1ns.
 func meanCost(classes []Class) time.Duration {

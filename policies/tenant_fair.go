@@ -5,8 +5,8 @@ import (
 	"qsim/engine/quantity"
 )
 
-var tenantFairKind = Kind{
-	Name: "tenant-fair", Needs: NeedsTenants, Cost: CostTime, State: StateStore,
+var _ = builtIn(Kind{
+	rank: 190, Name: "tenant-fair", Needs: NeedsTenants, Cost: CostTime, State: StateStore,
 	Drawn: Drawn{Weight: 1, Param: "at-least", Values: []string{"1", "3", "30"}},
 	Doc: "Quiet tenants first, oldest job first; then the noisy tenant with the fewest jobs in flight. Noisy is " +
 		"who has more than a share of all jobs in flight, and at least so many, or has used more than a tenth of " +
@@ -24,4 +24,4 @@ var tenantFairKind = Kind{
 		rule := &engine.Rule{ShareNum: num, ShareDen: den, AtLeast: int(a.Number("at-least"))}
 		return Ordered{Order: engine.TenantFair, Rule: rule}, nil
 	},
-}
+})

@@ -8,8 +8,8 @@ import (
 	"qsim/engine/bound"
 )
 
-var tokenBucketKind = Kind{
-	Name: "token-bucket", Needs: NeedsRetries, Cost: CostJobs, State: StateNode,
+var _ = builtIn(Kind{
+	rank: 100, Name: "token-bucket", Needs: NeedsRetries, Cost: CostJobs, State: StateNode,
 	Drawn: Drawn{Weight: 1, Param: "capacity", Values: []string{"10", "25", "60"}},
 	Doc: "As fifo, with retries paid from a bucket of tokens in each node that starts full: a retry takes its " +
 		"cost and gives it back if it succeeds; first attempts that succeed refill it (AWS SDKs). Blips are " +
@@ -34,7 +34,7 @@ var tokenBucketKind = Kind{
 		}
 		return p, nil
 	},
-}
+})
 
 // TokenBucket is the policy token-bucket: the AWS SDKs' standard retry quota. A retry that ends in a timeout costs
 // TimeoutCost in all, since the work behind a timeout may still go on. In an outage retries stop after Capacity ÷ Cost

@@ -5,8 +5,8 @@ import (
 	"qsim/engine/quantity"
 )
 
-var weightedKind = Kind{
-	Name: "weighted", Needs: NeedsRetries, Cost: CostJobs, State: StateNode,
+var _ = builtIn(Kind{
+	rank: 50, Name: "weighted", Needs: NeedsRetries, Cost: CostJobs, State: StateNode,
 	Drawn: Drawn{Weight: 2, Param: "fresh", Values: []string{"20%", "50%", "67%", "80%", "90%"}},
 	Doc: "A fixed share of all claims for fresh jobs while both classes are ready, exact over any number of " +
 		"claims because fractions are carried to the next; what a class leaves is lent to the other.",
@@ -14,7 +14,7 @@ var weightedKind = Kind{
 	New: func(a Arguments) (engine.Policy, error) {
 		return &Weighted{Fresh: a.Value("fresh").(quantity.Share), NoLending: !a.Value("lend").(bool)}, nil
 	},
-}
+})
 
 var (
 	freshShare = Param{Name: "fresh", Type: TypeShare, Default: "80%",

@@ -90,7 +90,7 @@ func promised(p engine.Policy) string {
 		word  string
 	}{
 		{g.Conserving, "conserving"}, {g.Ranked, "ranked"}, {g.Ordered, "ordered " + g.Order.String()}, {g.Capped, "capped"},
-		{g.Exact, "exact"}, {g.Sheds > 0, "sheds"}, {g.Starves, "starves"}, {g.Law != nil, "a law"},
+		{g.Exact, "exact"}, {g.Share.Num > 0, g.Share.String()}, {g.Sheds > 0, "sheds"}, {g.Starves, "starves"}, {g.Law != nil, "a law"},
 		{g.Lanes, "lanes"}, {g.Ration.Cost > 0, "rationed"}, {len(g.Brakes) > 0, "brakes"}, {g.Interval > 0, "an interval"},
 	} {
 		if w.holds {
@@ -110,12 +110,12 @@ func TestGuarantees(t *testing.T) {
 	}{
 		{"fifo", nil, "conserving, ranked, ordered oldest"},
 		{"lifo", nil, "conserving, ranked, ordered newest"},
-		{"fresh-first", nil, "conserving, ranked, exact"},
+		{"fresh-first", nil, "conserving, ranked, exact, 100%"},
 		{"retry-first", nil, "conserving, ranked, exact"},
-		{"weighted", nil, "conserving, ranked, exact"},
-		{"weighted", map[string]string{"lend": "false"}, "ranked, exact"},
-		{"bernoulli", nil, "conserving, a law"},
-		{"bernoulli", map[string]string{"lend": "false"}, "a law"},
+		{"weighted", nil, "conserving, ranked, exact, 80%"},
+		{"weighted", map[string]string{"lend": "false"}, "ranked, exact, 80%"},
+		{"bernoulli", nil, "conserving, 80%, a law"},
+		{"bernoulli", map[string]string{"lend": "false"}, "80%, a law"},
 		{"separate", nil, "capped, a law, lanes"},
 		{"inflight-cap", nil, "ranked, capped, a law"},
 		{"inflight-cap", map[string]string{"retries": "0"}, "ranked, capped, starves, a law"},

@@ -177,7 +177,7 @@ func TestDocsReadmeIsShort(t *testing.T) {
 }
 
 // TestDocsReadmesAreComplete: all names that a scenario may use are headings of the generated reference of their
-// folder, to which its README leads; and no table of a README names kinds of storms that there are not.
+// folder, to which its README leads.
 func TestDocsReadmesAreComplete(t *testing.T) {
 	explained := func(folder, name string) {
 		reference, err := os.ReadFile(filepath.Join("..", folder, "REFERENCE.md"))
@@ -197,16 +197,55 @@ func TestDocsReadmesAreComplete(t *testing.T) {
 	for _, preset := range scenarios.Presets() {
 		explained("scenarios", preset.Name)
 	}
-	_, storms, _ := strings.Cut(readme(t, "scenarios"), "\n| kind | what goes wrong |\n")
-	storms, _, _ = strings.Cut(storms, "\n\n")
-	for _, name := range codeSpan.FindAllStringSubmatch(storms, -1) {
-		if !slices.Contains(scenarios.Troubles(), name[1]) {
-			t.Errorf("scenarios/README.md names the storm %s, which there is not", name[1])
-		}
-	}
 	for _, folder := range readmes[1:] {
 		if !strings.Contains(readme(t, "."), "("+folder+"/README.md)") {
 			t.Errorf("README.md has no link to that of %s", folder)
+		}
+	}
+}
+
+// TestFrozenTables: the tables of scenarios/README.md with all kinds of storms and with the presets of each family
+// of systems are what the program lists; -rewrite writes them anew.
+func TestFrozenTables(t *testing.T) {
+	text := readme(t, "scenarios")
+	var storms, presets strings.Builder
+	for _, kind := range scenarios.AllKinds().Storms {
+		fmt.Fprintf(&storms, "| `%s` | %s |\n", kind.Name, kind.Doc)
+	}
+	var families []string
+	names, seen := map[string]string{}, map[string]string{}
+	for _, p := range scenarios.Presets() {
+		if p.Family == "reference design" { // the table of published designs has them
+			continue
+		}
+		if !slices.Contains(families, p.Family) {
+			families = append(families, p.Family)
+		}
+		names[p.Family] += " `" + p.Name + "`"
+		named := regexp.MustCompile("preset: " + p.Name + `\b[^-]`)
+		for _, s := range scenarios.Builtin() {
+			link := fmt.Sprintf("[%s](%s.yaml)", path.Base(s.Name), s.Name)
+			if _, src, _ := scenarios.OpenBuiltin(s.Name); named.Match(src) && !strings.Contains(seen[p.Family], link) {
+				seen[p.Family] += ", " + link
+			}
+		}
+	}
+	for _, family := range families {
+		fmt.Fprintf(&presets, "| %s |%s | %s |\n", family, names[family], strings.TrimPrefix(seen[family], ", "))
+	}
+	for header, rows := range map[string]string{
+		"\n| kind | what it does |\n| --- | --- |\n":                   storms.String(),
+		"\n| systems | presets | see them in |\n| --- | --- | --- |\n": presets.String(),
+	} {
+		before, table, found := strings.Cut(text, header)
+		table, after, _ := strings.Cut(table, "\n\n")
+		if text = before + header + rows + "\n" + after; !found || table+"\n" != rows && !*rewrite {
+			t.Errorf("scenarios/README.md has not, below %s%s", header, rows)
+		}
+	}
+	if *rewrite {
+		if err := os.WriteFile("../scenarios/README.md", []byte(text), 0o666); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -5,9 +5,11 @@ import (
 	"cmp"
 	"fmt"
 	"go/ast"
+	"go/format"
 	"go/types"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -22,7 +24,7 @@ type budget struct {
 }
 
 // budgets has a row for each package: its budget and its goal. `go test ./scripts -run Budgets -v` prints the figures
-// of today.
+// of today, and with -rewrite they become the ceilings.
 var budgets = []budget{
 	{"engine", 3423, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
@@ -39,13 +41,13 @@ var budgets = []budget{
 	{"engine/quantity", 806, 480},
 	{"engine/sim", 2093, 1400},
 	{"engine/unfinished", 21, 21}, // of which memstore, check, measure and world know: a type of each before
-	{"policies", 2788, 1850},
+	{"policies", 2779, 1850},
 	{"scenarios", 1172, 800},      // the language with the rooms below it: 4,700 in all
 	{"scenarios/apply", 529, 398}, // of which systems.yaml is the table
 	{"scenarios/chaos", 2287, 1350},
 	{"scenarios/checked", 196, 196},
 	{"scenarios/checks", 418, 300},
-	{"scenarios/diagnostics", 559, 559},
+	{"scenarios/diagnostics", 546, 559},
 	{"scenarios/estimate", 346, 250},
 	{"scenarios/imports", 4618, 3650},
 	{"scenarios/origins", 218, 150}, // qsim explain
@@ -230,6 +232,10 @@ func isSpelling(p *sourcePackage, argument ast.Expr) bool {
 }
 
 func TestBudgets(t *testing.T) {
+	if *rewrite {
+		writeCeilings(t)
+		return
+	}
 	lines, wide, repeated, spelled := 0, map[string]int{}, map[string]int{}, []string{}
 	figures := slices.Clone(budgets)
 	for _, p := range load(t).packages {
@@ -273,6 +279,32 @@ func TestBudgets(t *testing.T) {
 	ceiling(t, "values spelled to be parsed again", len(spelled), mostSpelled, 0)
 	for _, b := range figures {
 		t.Logf("{%q, %d, %d}, // %d too wide", b.path, b.lines, b.goal, wide[b.path])
+	}
+}
+
+// writeCeilings writes the lines of today into this file, as the ceilings of packages and of all.
+func writeCeilings(t *testing.T) {
+	t.Helper()
+	const name = "budgets_test.go"
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := 0
+	for _, p := range load(t).packages {
+		if slices.Contains(testKits, p.path) {
+			continue
+		}
+		all += p.weight()
+		row := regexp.MustCompile(fmt.Sprintf(`(?m)^(\t\{%q, )\d+, `, p.path))
+		text = row.ReplaceAll(text, fmt.Appendf(nil, "${1}%d, ", p.weight()))
+	}
+	text = regexp.MustCompile(`(goalLines += )[\d_]+`).ReplaceAll(text, fmt.Appendf(nil, "${1}%d_%03d", all/1000, all%1000))
+	if text, err = format.Source(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, text, 0o666); err != nil {
+		t.Fatal(err)
 	}
 }
 

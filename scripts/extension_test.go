@@ -24,19 +24,59 @@ func (t *FogStorm) effect(Duration) Effect {
 }
 `
 
-// inFog is a scenario with the invented storm and an objective on an invented metric.
+// hush is the source of an invented kind of policy: a node claims no retries for a while after one has failed.
+const hush = `package policies
+
+import (
+	"time"
+
+	"qsim/engine"
+)
+
+var _ = builtIn(Kind{
+	rank: 65, Name: "hush", Needs: NeedsRetries, Cost: CostNothing, State: StateNode,
+	Drawn:  Drawn{Weight: 1000, Params: []string{"pause: 200ms", "pause: 2s"}},
+	Doc:    "As fifo, but a retry that fails is followed by a hush, in which a node claims no retries.",
+	Params: []Param{{Name: "pause", Type: TypeDuration, Default: "7s", Doc: "how long the hush lasts"}},
+	New:    func(a Arguments) (engine.Policy, error) { return &hush{pause: a.Duration("pause")}, nil },
+})
+
+type hush struct {
+	pause time.Duration
+	until engine.Time
+}
+
+func (p *hush) Plan(v *engine.View, dst []engine.Term) []engine.Term {
+	class := engine.AnyClass
+	if v.Now < p.until {
+		class = engine.Fresh
+	}
+	return append(dst, engine.Term{Class: class, Limit: v.Idle})
+}
+
+func (p *hush) Observe(o *engine.Observation) {
+	if o.Failed() && o.Class == engine.Retry {
+		p.until = o.Now.Add(p.pause)
+	}
+}
+
+func (p *hush) Guarantees() Promise { return Promise{Ranked: true} }
+`
+
+// inFog is a scenario with the invented storm and policy, and an objective on an invented metric.
 const inFog = `duration: 5m
 seeds: 1
 engine: {workers: 4, promoter: {every: 1s}}
 jobs: [{class: mail, arrivals: {process: poisson, rate: 2/s}, service: 100ms, fails: {rate: 20%}}]
 storms: [{name: thick, at: 1m, for: 1m, fog: {lose: 90%}}]
+policies: [{kind: fifo}, {kind: hush}]
 objectives: [{metric: starved.claims.twice, below: 1000}]
 `
 
-// TestExtension builds a qsim that has one more kind of storm, by one more file and its row in Storm, and one more
-// metric, by one row, and checks that every part of the program then supports them: schema, lists, explain, loader,
-// checker, chaos, which draws the storm as its example, and completion. The tree is not changed: the go command gets
-// the changed files by an overlay.
+// TestExtension builds a qsim that has one more kind of policy, by one more file, one more kind of storm, by one more
+// file and its row in Storm, and one more metric, by one row, and checks that every part of the program then supports
+// them: schema, lists, explain, loader, checker, chaos, which draws the policy by its weight and the storm as its
+// example, and completion. The tree is not changed: the go command gets the changed files by an overlay.
 func TestExtension(t *testing.T) {
 	t.Parallel()
 	root, err := filepath.Abs("..")
@@ -66,6 +106,7 @@ func TestExtension(t *testing.T) {
 	}
 	change("scenarios/spec/storm.go", filepath.Join(language, "spec/storm.go"), "\tRepeat     *Repeat", "\tFog *FogStorm `yaml:\"fog,omitempty\"`\n")
 	overlay[filepath.Join(root, "scenarios/spec/storm_fog.go")] = write(filepath.Join(language, "spec/storm_fog.go"), fog)
+	overlay[filepath.Join(root, "policies/hush.go")] = write(filepath.Join(dir, "hush.go"), hush)
 	change("results/measure/metrics_list.go", filepath.Join(dir, "metrics_list.go"), "\t\tslowdownMetric(),\n", "\t\tofClock(fact(\"starved.claims.twice\", "+
 		"\"claims\", \"starved.claims.twice\", \"twice starved.claims\"), func(q *question) number { return count(2 * q.clock.streak) }),\n")
 	run := func(t *testing.T, folder, name string, arguments ...string) string {
@@ -95,16 +136,22 @@ func TestExtension(t *testing.T) {
 	for _, tt := range []struct{ arguments, want string }{
 		{"schema", "share of the promotions that get lost in the fog"},
 		{"schema", "starved.claims.twice"},
+		{"schema", "how long the hush lasts"},
 		{"list storms", "loses the calls that make waiting jobs ready"},
 		{"list storms fog", "share of the promotions that get lost in the fog"},
 		{"list metrics", "twice starved.claims"},
+		{"list policies hush", "how long the hush lasts"},
 		{"validate fog.yaml", "fog.yaml: ok"},
 		{"explain fog.yaml", "storms.thick.fog.lose"},
+		{"explain fog.yaml", "policies.hush.pause"},
 		{"run fog.yaml -q --no-files --check", "starved.claims.twice"},
 		{"run fog.yaml -q --no-files --metric starved.claims.twice --format csv", "starved.claims.twice"},
 		{"trace fog.yaml --from 50s --to 70s", "storm thick begins"},
+		{"run fog.yaml -q --no-files --check --policy hush", "hush"},
 		{"chaos --seeds 100 -q", "fog "},
+		{"chaos --seed 1 --print", "kind: hush, pause: "},
 		{"__complete list storms fo", "fog"},
+		{"__complete list policies hu", "hush"},
 		{"__complete run fog.yaml --metric starved.claims.t", "starved.claims.twice"},
 	} {
 		t.Run(tt.arguments, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 
 var _ = builtIn(Kind{
 	rank: 120, Name: "adaptive-lifo", Cost: CostNothing, State: StateNone,
-	Drawn: Drawn{Weight: 1, Param: "older-than", Values: []string{"500ms", "5s"}},
+	Drawn: Drawn{Weight: 1, Params: []string{"older-than: 500ms", "older-than: 5s"}},
 	Doc: "Newest first while the oldest ready job has waited longer than a bound, else oldest first: under a " +
 		"standing backlog it serves those who may still be waiting for an answer.",
 	Params: []Param{

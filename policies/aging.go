@@ -8,7 +8,7 @@ import (
 
 var _ = builtIn(Kind{
 	rank: 150, Name: "aging", Needs: NeedsPriorities, Cost: CostNothing, State: StateNone,
-	Drawn: Drawn{Weight: 1, Param: "every", Values: []string{"1s", "30s"}},
+	Drawn: Drawn{Weight: 1, Params: []string{"every: 1s", "every: 30s"}},
 	Doc: "A job gains a step of priority for every time that it has waited: priority less wait ÷ every, rounded " +
 		"down; among equals the one that has waited longest, fresh or retry. Nothing waits for ever, and urgency " +
 		"still counts: a job n steps behind waits as an urgent one after n times every. A cap takes that promise " +

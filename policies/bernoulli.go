@@ -10,7 +10,7 @@ import (
 
 var _ = builtIn(Kind{
 	rank: 60, Name: "bernoulli", Needs: NeedsRetries, Cost: CostJobs, State: StateNone,
-	Drawn:  Drawn{Weight: 1, Param: "fresh", Values: []string{"20%", "50%", "80%"}},
+	Drawn:  Drawn{Weight: 1, Params: []string{"fresh: 20%", "fresh: 50%", "fresh: 80%"}},
 	Doc:    "As weighted, with a coin tossed for every claim: the share is right in the mean, with runs of bad luck.",
 	Params: []Param{freshShare, lend},
 	New: func(a Arguments) (engine.Policy, error) {

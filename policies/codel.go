@@ -10,7 +10,7 @@ import (
 
 var _ = builtIn(Kind{
 	rank: 140, Name: "codel", Cost: CostNothing, State: StateNode,
-	Drawn: Drawn{Weight: 1, Param: "target", Values: []string{"500ms", "2s", "5s"}},
+	Drawn: Drawn{Weight: 1, Params: []string{"target: 500ms", "target: 2s", "target: 4s, interval: 5s"}},
 	Doc: "As fifo, with a bound on the wait while the queue never empties: jobs may wait for interval if the " +
 		"queue of the node was found empty within the last interval (a burst), else for target only (a standing " +
 		"queue). What has waited longer is buried, at a claim and without an attempt, or served after everything " +

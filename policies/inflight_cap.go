@@ -4,7 +4,7 @@ import "qsim/engine"
 
 var _ = builtIn(Kind{
 	rank: 80, Name: "inflight-cap", Needs: NeedsRetries, Cost: CostJobs, State: StateNone,
-	Drawn: Drawn{Weight: 2, Param: "retries", Values: []string{"1", "2", "3"}},
+	Drawn: Drawn{Weight: 2, Params: []string{"retries: 1", "retries: 2", "retries: 3"}},
 	Doc: "As fifo, with at most so many retries in flight in each node, prefetched and running; fresh jobs take " +
 		"the rest. Workers idle rather than run a further retry. A cap that no node can reach changes nothing.",
 	Params: []Param{

@@ -46,8 +46,7 @@ const (
 type Drawn struct {
 	Weight  int      // relative frequency of being drawn; 0: never
 	Workers int      // fewest workers of a node that the policy works with; 0: one
-	Param   string   // name of the parameter to draw; empty: all have their defaults
-	Values  []string // values to draw Param from, equally likely
+	Params  []string // settings to draw one of, equally likely, such as "target: 2s"; none: defaults alone
 	Never   string   // reason why Weight is 0: a drawn policy must leave no retry waiting for ever once nothing fails
 }
 

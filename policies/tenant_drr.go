@@ -11,7 +11,7 @@ import (
 // quantum near a job's cost takes a store the fewest turns.
 var _ = builtIn(Kind{
 	rank: 180, Name: "tenant-drr", Needs: NeedsTenants, Cost: CostTime, State: StateStore,
-	Drawn: Drawn{Weight: 1, Param: "quantum", Values: []string{"mean", "200ms", "3"}},
+	Drawn: Drawn{Weight: 1, Params: []string{"quantum: mean", "quantum: 200ms", "quantum: 3"}},
 	Doc: "Deficit round robin: at its turn a tenant may spend the quantum, and what it cannot use it keeps while " +
 		"it has jobs ready. A job costs the mean service time that its class declares, so tenants with jobs " +
 		"ready get equal time, within a quantum and the longest job, over all nodes; with a quantum in jobs, " +

@@ -7,7 +7,7 @@ import (
 
 var _ = builtIn(Kind{
 	rank: 190, Name: "tenant-fair", Needs: NeedsTenants, Cost: CostTime, State: StateStore,
-	Drawn: Drawn{Weight: 1, Param: "at-least", Values: []string{"1", "3", "30"}},
+	Drawn: Drawn{Weight: 1, Params: []string{"at-least: 1", "at-least: 3", "at-least: 30"}},
 	Doc: "Quiet tenants first, oldest job first; then the noisy tenant with the fewest jobs in flight. Noisy is " +
 		"who has more than a share of all jobs in flight, and at least so many, or has used more than a tenth of " +
 		"the processing time of the last minutes; who has no job ready or has enqueued nothing for five minutes " +

@@ -10,7 +10,7 @@ import (
 
 var _ = builtIn(Kind{
 	rank: 100, Name: "token-bucket", Needs: NeedsRetries, Cost: CostJobs, State: StateNode,
-	Drawn: Drawn{Weight: 1, Param: "capacity", Values: []string{"10", "25", "60"}},
+	Drawn: Drawn{Weight: 1, Params: []string{"capacity: 10", "capacity: 25", "capacity: 60"}},
 	Doc: "As fifo, with retries paid from a bucket of tokens in each node that starts full: a retry takes its " +
 		"cost and gives it back if it succeeds; first attempts that succeed refill it (AWS SDKs). Blips are " +
 		"free, outages stop retries. If no fresh job succeeds any more, an empty bucket stays empty.",

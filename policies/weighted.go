@@ -7,7 +7,7 @@ import (
 
 var _ = builtIn(Kind{
 	rank: 50, Name: "weighted", Needs: NeedsRetries, Cost: CostJobs, State: StateNode,
-	Drawn: Drawn{Weight: 2, Param: "fresh", Values: []string{"20%", "50%", "67%", "80%", "90%"}},
+	Drawn: Drawn{Weight: 2, Params: []string{"fresh: 20%", "fresh: 50%", "fresh: 67%", "fresh: 80%", "fresh: 90%"}},
 	Doc: "A fixed share of all claims for fresh jobs while both classes are ready, exact over any number of " +
 		"claims because fractions are carried to the next; what a class leaves is lent to the other.",
 	Params: []Param{freshShare, lend},

@@ -184,8 +184,8 @@ func (p *plan) takes(least, most string) {
 func (d *die) kind(p *plan, name string) {
 	k := must(policies.Find(name))
 	p.kind = k
-	if p.policy = "{kind: " + name; k.Drawn.Param != "" {
-		p.policy += ", " + k.Drawn.Param + ": " + d.of(k.Drawn.Values...)
+	if p.policy = "{kind: " + name; len(k.Drawn.Params) > 0 {
+		p.policy += ", " + d.of(k.Drawn.Params...)
 	}
 	p.policy += "}"
 }

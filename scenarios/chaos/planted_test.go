@@ -5,8 +5,11 @@ import (
 	"flag"
 	"fmt"
 	"go/format"
+	"hash/fnv"
+	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -22,6 +25,8 @@ const mostSeeds = 1000
 // TestPlantedBugs plants one bug after another. Each is found by the seed in the table, the first
 // from 1 on, and by the world that a swarm comes to after as many as the table says: the median of these is at
 // most three fifths of that of the seeds. With -long all seeds up to it are run, and as many others.
+// One more kind of storm or policy changes some worlds: if those of a bug are others than when the table was written,
+// and do not find it, a search must; if that is so of a tenth of the bugs, the table is to be written anew.
 func TestPlantedBugs(t *testing.T) {
 	if *rewrite {
 		rewriteFound(t)
@@ -33,6 +38,7 @@ func TestPlantedBugs(t *testing.T) {
 	swarm := Options{First: 1, Seeds: mostSeeds}
 	order := swarm.order()
 	var seeds, worlds []uint64
+	searched := 0 // bugs that their worlds in the table do not find
 	for i := range bugs {
 		b := &bugs[i]
 		seeds, worlds = append(seeds, found[b.name].seed), append(worlds, found[b.name].worlds)
@@ -41,14 +47,17 @@ func TestPlantedBugs(t *testing.T) {
 			if !known || want.seed > mostSeeds {
 				t.Fatalf("no seed is known for it below %d: found after %s", mostSeeds, b.find(1))
 			}
-			r := runner{plant: b.plant, only: b.only}
+			r, nth := runner{plant: b.plant, only: b.only}, order(int(want.worlds)-1)
+			redrawn := want.drawn != drawnFor(want.seed, nth)
 			report := r.run(Draw(want.seed), want.seed%twiceEvery == 0)
 			if got := report.kind(); got != want.breaks {
-				t.Errorf("seed %d: %s, want %s; found after %s", want.seed, got, want.breaks, b.find(1))
+				first := b.find(1)
+				if searched++; !redrawn || first == "never" || 10*searched > len(bugs) {
+					t.Errorf("seed %d: %s, want %s; found after %s; redrawn: %v", want.seed, got, want.breaks, first, redrawn)
+				}
 			}
-			seed := order(int(want.worlds) - 1)
-			if report = r.run(Draw(seed), seed%twiceEvery == 0); !report.Failed() {
-				t.Errorf("seed %d, the %dth of a swarm, does not find it", seed, want.worlds)
+			if report = r.run(Draw(nth), nth%twiceEvery == 0); !report.Failed() && !redrawn {
+				t.Errorf("seed %d, the %dth of a swarm, does not find it", nth, want.worlds)
 			}
 			if !*long {
 				return
@@ -84,16 +93,23 @@ func TestPlantedBugs(t *testing.T) {
 // rewriteFound writes the table anew.
 func rewriteFound(t *testing.T) {
 	var text strings.Builder
+	swarm := Options{First: 1, Seeds: mostSeeds}
+	order := swarm.order()
 	text.WriteString("package chaos\n\n// finding is the first seed, from 1 on, that finds a planted bug, the number of worlds\n" +
-		"// that a swarm runs until one finds it, and the invariant that the first seed breaks.\n" +
-		"type finding struct {\n\tseed   uint64\n\tworlds uint64\n\tbreaks string\n}\n\n// found is written by go test -run TestPlantedBugs -rewrite.\nvar found = map[string]finding{\n")
+		"// that a swarm runs until one finds it, the invariant that the first seed breaks, and a sum over both worlds.\n" +
+		"type finding struct {\n\tseed   uint64\n\tworlds uint64\n\tbreaks string\n\tdrawn  uint32\n}\n\n// found is written by go test -run TestPlantedBugs -rewrite.\nvar found = map[string]finding{\n")
 	for i := range bugs {
 		seed, breaks, ok := strings.Cut(bugs[i].find(1), ": ")
 		if !ok {
 			t.Errorf("%q is never found", bugs[i].name)
 			continue
 		}
-		fmt.Fprintf(&text, "%q: {%s, %d, %q},\n", bugs[i].name, seed, bugs[i].worlds(), breaks)
+		first, err := strconv.ParseUint(seed, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := bugs[i].worlds()
+		fmt.Fprintf(&text, "%q: {%d, %d, %q, %#x},\n", bugs[i].name, first, n, breaks, drawnFor(first, order(int(n)-1)))
 	}
 	text.WriteString("}\n")
 	source, err := format.Source([]byte(text.String()))
@@ -103,6 +119,15 @@ func rewriteFound(t *testing.T) {
 	if err := os.WriteFile("found_test.go", source, 0o644); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// drawnFor returns a sum over the worlds of some seeds, which differs if any of them is drawn differently.
+func drawnFor(seeds ...uint64) uint32 {
+	sum := fnv.New32a()
+	for _, seed := range seeds {
+		io.WriteString(sum, Draw(seed).Text)
+	}
+	return sum.Sum32()
 }
 
 // kind returns the broken part as a word.

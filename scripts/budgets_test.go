@@ -41,7 +41,7 @@ var budgets = []budget{
 	{"engine/quantity", 806, 480},
 	{"engine/sim", 2093, 1400},
 	{"engine/unfinished", 21, 21}, // of which memstore, check, measure and world know: a type of each before
-	{"policies", 2779, 1850},
+	{"policies", 2778, 1850},
 	{"scenarios", 1172, 800},      // the language with the rooms below it: 4,700 in all
 	{"scenarios/apply", 529, 398}, // of which systems.yaml is the table
 	{"scenarios/chaos", 2287, 1350},

@@ -157,13 +157,14 @@ func (s *mute) Commit(ctx context.Context, b engine.Batch, dst []engine.Result) 
 func TestUnansweredEnds(t *testing.T) {
 	for _, tt := range []struct {
 		timeout     string
+		drain       string // without any answer a run takes all of it; with one, as long as the machine takes
 		deaf, twice bool
-	}{{"1s", false, false}, {"1s", true, false}, {"1h", false, false}, {"1s", false, true}} {
+	}{{"1s", "1m", false, false}, {"1s", "1m", true, false}, {"1h", "1m", false, false}, {"1s", "2h", false, true}} {
 		t.Run(fmt.Sprintf("%s, deaf %v, twice %v", tt.timeout, tt.deaf, tt.twice), func(t *testing.T) {
 			t.Parallel()
 			sc, wrong := scenarios.Load("mute", []byte(`
 duration: 1m
-drain: 1m
+drain: `+tt.drain+`
 warmup: 0s
 engine: {workers: 8, commit: {timeout: `+tt.timeout+`}}
 jobs: [{class: mail, arrivals: {process: constant, rate: 20/s}, service: 200ms, fails: {rate: 50%}}]

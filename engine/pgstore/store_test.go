@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"qsim/engine"
 	"qsim/engine/live"
 	"qsim/engine/memstore"
@@ -43,12 +45,13 @@ func (s *Store) move(t testing.TB, d time.Duration) {
 	}
 }
 
-// spare holds schemas of ended tests, with clocks that tests move: creating one takes longer than
-// most tests.
-var spare struct {
+// spare holds schemas of ended tests, with clocks that tests move, and by their names the connections to them: creating
+// them takes longer than most tests.
+var spare = struct {
 	sync.Mutex
 	names []string
-}
+	pools map[string]*pgxpool.Pool
+}{pools: map[string]*pgxpool.Pool{}}
 
 // onServer opens a store with a clock moved by the test.
 func onServer(t *testing.T, o engine.StoreOptions) (storetest.Subject, error) {
@@ -58,8 +61,8 @@ func onServer(t *testing.T, o engine.StoreOptions) (storetest.Subject, error) {
 	if n := len(spare.names); n > 0 {
 		name, spare.names = spare.names[n-1], spare.names[:n-1]
 	}
+	pool, used := spare.pools[name]
 	spare.Unlock()
-	used := name != ""
 	if !used {
 		name = newSchema()
 	}
@@ -67,11 +70,16 @@ func onServer(t *testing.T, o engine.StoreOptions) (storetest.Subject, error) {
 	if err != nil {
 		return storetest.Subject{}, err
 	}
+	if used {
+		s.pool.Close() // it has no connection yet
+		s.pool = pool
+	}
 	t.Cleanup(func() {
-		s.Close()
+		s.stop()
+		s.ended.Wait()
 		spare.Lock()
 		defer spare.Unlock()
-		spare.names = append(spare.names, name)
+		spare.names, spare.pools[name] = append(spare.names, name), s.pool
 	})
 	advance := func(d time.Duration) { s.move(t, d) }
 	if !used {

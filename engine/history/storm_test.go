@@ -229,7 +229,12 @@ func weather(t *testing.T, p plan) (*storm, *history.Report) {
 	for i := range s.workers { // patient ones, so that a slow machine does not time out all their calls
 		s.start(i, false)
 	}
-	left := s.drain(ctx)
+	conn, err := pgx.Connect(ctx, s.server.DSN())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	left := s.drain(ctx, conn)
 	if err := s.stopAll(); err != nil {
 		t.Errorf("a worker that had nothing left to do: %v", err)
 	}
@@ -240,7 +245,7 @@ func weather(t *testing.T, p plan) (*storm, *history.Report) {
 	if r.Jobs < 100 {
 		t.Errorf("%d jobs show nothing", r.Jobs)
 	}
-	if n := s.ask(ctx, "select coalesce(sum(jobs), 0) from storm.buried"); n != 0 {
+	if n := s.ask(ctx, conn, "select coalesce(sum(jobs), 0) from storm.buried"); n != 0 {
 		t.Errorf("%d jobs were buried", n)
 	}
 	return s, r
@@ -409,20 +414,15 @@ func (f *forgetful) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
 }
 
 // drain waits until no job is ready, waiting or in flight, as long as their number falls, and returns the rest.
-func (s *storm) drain(ctx context.Context) (left []engine.JobID) {
+func (s *storm) drain(ctx context.Context, conn *pgx.Conn) (left []engine.JobID) {
 	const patience = time.Minute
 	least, since := math.MaxInt, time.Now()
 	for least > 0 && time.Since(since) < patience && ctx.Err() == nil {
-		if n := s.ask(ctx, "select count(*) from storm.jobs where state < 5"); n < least {
+		if n := s.ask(ctx, conn, "select count(*) from storm.jobs where state < 5"); n < least {
 			least, since = n, time.Now()
 		}
 		pause(ctx, 100*time.Millisecond)
 	}
-	conn, err := pgx.Connect(ctx, s.server.DSN())
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer conn.Close(ctx)
 	rows, err := conn.Query(ctx, "select id from storm.jobs where state < 5 order by id")
 	if err != nil {
 		s.t.Fatal(err)
@@ -434,14 +434,9 @@ func (s *storm) drain(ctx context.Context) (left []engine.JobID) {
 	return left
 }
 
-// ask queries a number from the database, on a separate connection.
-func (s *storm) ask(ctx context.Context, sql string) (n int) {
+// ask queries a number from the database.
+func (s *storm) ask(ctx context.Context, conn *pgx.Conn, sql string) (n int) {
 	s.t.Helper()
-	conn, err := pgx.Connect(ctx, s.server.DSN())
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer conn.Close(ctx)
 	if err := conn.QueryRow(ctx, sql).Scan(&n); err != nil {
 		s.t.Fatal(err)
 	}

@@ -200,8 +200,8 @@ func TestRich(t *testing.T) {
 	check("backoff under the third", third.RetryOf(1).Backoff.Delays, "[7s]")
 	check("factor under fifo", sc.Variant(1).Storms[0].Slow.Factor, 4)
 	check("factor", sc.Storms[0].Slow.Factor, 2.5)
-	check("claim under fifo", sc.Variant(1).Engine.Store.Claim.Dist(), "5ms")
-	check("an unset store call", sc.Engine.Store.Extend.Dist(), "500us")
+	check("claim under fifo", sc.Variant(1).Engine.Store.Claim.Average(), "5ms")
+	check("an unset store call", sc.Engine.Store.Extend.Average(), "500us")
 	check("variant without overrides", sc.Variant(0) == sc, true)
 	check("timeout of the class", sc.TimeoutOf(0), 20*time.Second)
 	check("timeout", sc.TimeoutOf(1), time.Duration(0))
@@ -278,7 +278,7 @@ jobs:
   - {<<: *one, class: two}
   - {<<: [{priority: 3}, *one], class: three, service: 1ms}
 `)
-	if got := fmt.Sprintln(sc.Jobs[1].Class, sc.Jobs[1].Service.Dist(), sc.Jobs[2].Priority, sc.Jobs[2].Service.Dist(), sc.Engine.Store.Commit.Dist().Mean()); got != "two 100ms 3 1ms 0.003\n" {
+	if got := fmt.Sprintln(sc.Jobs[1].Class, sc.Jobs[1].Service.Average(), sc.Jobs[2].Priority, sc.Jobs[2].Service.Average(), sc.Engine.Store.Commit.Dist().Mean()); got != "two 100ms 3 1ms 0.003\n" {
 		t.Errorf("got %s", got)
 	}
 }

@@ -21,7 +21,6 @@ type curve struct {
 
 	exactCurve
 	mean   float64
-	text   string
 	values []float64 // empirical only: sorted
 }
 

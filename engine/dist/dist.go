@@ -65,18 +65,6 @@ func (d Dist) IsConstant() bool {
 	return len(values) > 0 && values[0] == values[len(values)-1]
 }
 
-// String returns the distribution in the notation of scenario files, without the braces and with values as durations:
-// "lognormal p50 400ms p99 1.5s"; for a constant the bare value.
-func (d Dist) String() string {
-	switch {
-	case d.curve != nil:
-		return d.curve.text
-	case d.span == 0:
-		return spellSeconds(d.low)
-	}
-	return "uniform min " + spellSeconds(d.low) + " max " + spellSeconds(d.low+d.span)
-}
-
 // leastDraw and mostDraw bound the uniform number u of a draw, away from 0 and 1: the largest u has a tail of 2^-53.
 const (
 	leastDraw = 0x1p-1000

@@ -48,7 +48,7 @@ func Exponential(mean float64) (Dist, error) {
 	if err := checkScale("mean", mean); err != nil {
 		return Dist{}, err
 	}
-	return newDist(exactCurve{kind: exponential, unit: mean}, mean, "exponential mean "+spellSeconds(mean))
+	return newDist(exactCurve{kind: exponential, unit: mean}, mean)
 }
 
 // LogNormalMeanCV returns the log-normal distribution with that mean and coefficient of variation (standard deviation ÷
@@ -59,8 +59,7 @@ func LogNormalMeanCV(mean, cv float64) (Dist, error) {
 	}
 	square := float64(cv * cv)
 	shape := math.Sqrt(portableLog1p(square))
-	return newDist(exactCurve{kind: lognormal, unit: mean / math.Sqrt(1+square), shape: shape}, mean,
-		"lognormal mean "+spellSeconds(mean)+" cv "+spellNumber(cv))
+	return newDist(exactCurve{kind: lognormal, unit: mean / math.Sqrt(1+square), shape: shape}, mean)
 }
 
 // LogNormalQuantiles returns the log-normal distribution with that median and 99th percentile, p99 ÷ p50 in (1, 1e9].
@@ -78,8 +77,7 @@ func LogNormalQuantiles(p50, p99 float64) (Dist, error) {
 	// ln(p99/p50), precise for a ratio near 1 too: p99 - p50 is exact there.
 	shape := portableLog1p((p99-p50)/p50) / normalUpperQuantile(0.01)
 	mean := float64(p50 * portableExp(float64(0.5*float64(shape*shape))))
-	return newDist(exactCurve{kind: lognormal, unit: p50, shape: shape}, mean,
-		"lognormal p50 "+spellSeconds(p50)+" p99 "+spellSeconds(p99))
+	return newDist(exactCurve{kind: lognormal, unit: p50, shape: shape}, mean)
 }
 
 // Normal returns the folded normal distribution: of the absolute value of a normal variable with that mean, at least 0,
@@ -88,15 +86,14 @@ func Normal(mean, sd float64) (Dist, error) {
 	if err := cmp.Or(checkValue("mean", mean), checkScale("sd", sd)); err != nil {
 		return Dist{}, err
 	}
-	text := "normal mean " + spellSeconds(mean) + " sd " + spellSeconds(sd)
 	shape := mean / sd
 	if shape >= 40 { // the least draw, 2^-1000, lies 37 deviations below the mean
-		return newDist(exactCurve{kind: plainNormal, unit: sd, shape: shape}, mean, text)
+		return newDist(exactCurve{kind: plainNormal, unit: sd, shape: shape}, mean)
 	}
 	// E|X| = m·(1 - 2Φ(-m)) + √(2/π)·e^(-m²/2)
 	folded := float64(shape*(1-float64(2*normalCDF(-shape)))) +
 		float64(sqrt2OverPi*portableExp(-float64(0.5*float64(shape*shape))))
-	return newDist(exactCurve{kind: foldedNormal, unit: sd, shape: shape}, float64(sd*folded), text)
+	return newDist(exactCurve{kind: foldedNormal, unit: sd, shape: shape}, float64(sd*folded))
 }
 
 // Gamma returns the gamma distribution with that mean and coefficient of variation, cv in [0.001, 100].
@@ -104,7 +101,7 @@ func Gamma(mean, cv float64) (Dist, error) {
 	if err := cmp.Or(checkScale("mean", mean), checkRange("cv", cv, 0.001, 100)); err != nil {
 		return Dist{}, err
 	}
-	return newGamma(mean, 1/float64(cv*cv), "gamma mean "+spellSeconds(mean)+" cv "+spellNumber(cv))
+	return newGamma(mean, 1/float64(cv*cv))
 }
 
 // Erlang returns the distribution of the sum of k equal exponential variables with a total mean of mean, k in [1,
@@ -113,11 +110,11 @@ func Erlang(mean float64, k int) (Dist, error) {
 	if err := cmp.Or(checkScale("mean", mean), checkRange("k", float64(k), 1, 1e6)); err != nil {
 		return Dist{}, err
 	}
-	return newGamma(mean, float64(k), "erlang mean "+spellSeconds(mean)+" k "+strconv.Itoa(k))
+	return newGamma(mean, float64(k))
 }
 
-func newGamma(mean, shape float64, text string) (Dist, error) {
-	return newDist(exactCurve{kind: gamma, unit: mean, shape: shape, rest: logGammaPeak(shape)}, mean, text)
+func newGamma(mean, shape float64) (Dist, error) {
+	return newDist(exactCurve{kind: gamma, unit: mean, shape: shape, rest: logGammaPeak(shape)}, mean)
 }
 
 // Weibull returns the Weibull distribution with that mean and shape, in [0.05, 1000]: below 1 the tail is heavier than
@@ -127,8 +124,7 @@ func Weibull(mean, shape float64) (Dist, error) {
 		return Dist{}, err
 	}
 	scale := float64(mean * portableExp(-logGamma(1+1/shape)))
-	return newDist(exactCurve{kind: weibull, unit: scale, shape: shape}, mean,
-		"weibull mean "+spellSeconds(mean)+" shape "+spellNumber(shape))
+	return newDist(exactCurve{kind: weibull, unit: scale, shape: shape}, mean)
 }
 
 // Pareto returns the Pareto distribution, which exceeds x ≥ min with probability (min/x)^alpha, alpha in [0.1, 1000].
@@ -141,8 +137,7 @@ func Pareto(min, alpha float64) (Dist, error) {
 	if alpha > 1 {
 		mean = float64(min*alpha) / (alpha - 1)
 	}
-	return newDist(exactCurve{kind: pareto, unit: min, shape: alpha}, mean,
-		"pareto min "+spellSeconds(min)+" alpha "+spellNumber(alpha))
+	return newDist(exactCurve{kind: pareto, unit: min, shape: alpha}, mean)
 }
 
 // HyperExponential returns the mixture of two exponentials that each contribute half
@@ -155,8 +150,7 @@ func HyperExponential(mean, cv float64) (Dist, error) {
 	square := float64(cv * cv)
 	r := math.Sqrt((square - 1) / (square + 1))
 	p, q := float64(0.5*(1+r)), 1/float64((square+1)*(1+r))
-	return newDist(exactCurve{kind: hyperexponential, unit: mean, shape: p, rest: q}, mean,
-		"hyperexponential mean "+spellSeconds(mean)+" cv "+spellNumber(cv))
+	return newDist(exactCurve{kind: hyperexponential, unit: mean, shape: p, rest: q}, mean)
 }
 
 // Empirical returns the distribution that draws each of values, at least one and none
@@ -181,12 +175,11 @@ func Empirical(values []float64) (Dist, error) {
 		sum = next
 	}
 	c.mean = (sum + lost) / float64(len(values))
-	c.text = "empirical of " + strconv.Itoa(len(values)) + " values"
 	return Dist{curve: c}, nil
 }
 
-func newDist(e exactCurve, mean float64, text string) (Dist, error) {
-	c := &curve{exactCurve: e, mean: mean, text: text}
+func newDist(e exactCurve, mean float64) (Dist, error) {
+	c := &curve{exactCurve: e, mean: mean}
 	return Dist{curve: c.tabulate()}, nil
 }
 

@@ -34,7 +34,7 @@ func TestSamplesAreTheSameBitsEverywhere(t *testing.T) {
 	var got bytes.Buffer
 	got.WriteString("# Bits of Dist.Sample(u): the bits of u, the bits of the sample, the sample.\n")
 	for _, tt := range allDists() {
-		fmt.Fprintf(&got, "\n%s: %v, mean %016x\n", tt.name, tt.dist, math.Float64bits(tt.dist.Mean()))
+		fmt.Fprintf(&got, "\n%s: mean %016x\n", tt.name, math.Float64bits(tt.dist.Mean()))
 		for _, u := range goldenDraws {
 			y := tt.dist.Sample(u)
 			fmt.Fprintf(&got, "%016x %016x %.9g\n", math.Float64bits(u), math.Float64bits(y), y)

@@ -89,7 +89,7 @@ func applyAt(node, at *yaml.Node, done, path []string, value *yaml.Node) (*yaml.
 		fifo := tree.ListOf(at, tree.MapOf(at, "kind", "fifo"))
 		return applyInList(fifo, at, done, path, value) // beside the default
 	}
-	if len(done) == 1 && reference.NamesOf[done[0]] != nil {
+	if len(done) == 1 && reference.Tables().Lists[done[0]].Names != nil {
 		return nil, quantity.Errorf("the scenario has no %s", done[0])
 	}
 	child, e := applyAt(tree.Lookup(node, path[0]), at, append(done, path[0]), path[1:], value)
@@ -112,7 +112,7 @@ const another = "+"
 
 func applyInList(list, at *yaml.Node, done, path []string, value *yaml.Node) (*yaml.Node, *quantity.Error) {
 	name := strings.Join(done, ".")
-	keys := reference.NamesOf[name]
+	keys := reference.Tables().Lists[name].Names
 	if keys == nil {
 		return nil, quantity.Errorf("%s is a list: override it as a whole", name)
 	}
@@ -133,7 +133,7 @@ func applyInList(list, at *yaml.Node, done, path []string, value *yaml.Node) (*y
 	path = reference.WithName(path, names)
 	first := slices.Index(names, path[0])
 	if first < 0 {
-		return nil, reference.UnknownName(reference.WordFor[name], path[0], names)
+		return nil, reference.UnknownName(reference.Tables().Lists[name].Noun, path[0], names)
 	}
 	result, i := *list, named[first]
 	result.Content = slices.Clone(list.Content)
@@ -210,7 +210,7 @@ func notForPolicy(path string, value *yaml.Node) *quantity.Error {
 		}
 		return bad
 	}
-	keys := reference.NamesOf[words[0]]
+	keys := reference.Tables().Lists[words[0]].Names
 	if keys == nil {
 		return nil
 	}
@@ -227,7 +227,7 @@ func notForPolicy(path string, value *yaml.Node) *quantity.Error {
 	case words[0] == "jobs" && sets("starved-after"):
 		return quantity.Errorf("a policy cannot change when jobs starve: it is the same under all")
 	case sets(key):
-		return quantity.Errorf("a policy cannot rename a %s", reference.WordFor[words[0]])
+		return quantity.Errorf("a policy cannot rename a %s", reference.Tables().Lists[words[0]].Noun)
 	}
 	return nil
 }

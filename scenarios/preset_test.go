@@ -30,11 +30,11 @@ func TestPresets(t *testing.T) {
 					t.Errorf("%s names %v", name, found)
 				}
 			}
-			if p.Retry == nil || !golden[p.Name] {
+			if p.Retry.IsZero() || !golden[p.Name] {
 				t.Error("nothing holds its retry policy to anything")
 			}
 			load(t, smallest+"retry: {preset: "+p.Name+"}\n")
-			if p.Engine != nil {
+			if !p.Engine.IsZero() {
 				sc := load(t, smallest+"engine: {preset: "+p.Name+"}\n")
 				alone := load(t, smallest+"retry: {preset: "+p.Name+"}\n")
 				got, want := sc.RetryOf(0), alone.RetryOf(0)

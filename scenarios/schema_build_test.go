@@ -48,9 +48,9 @@ func buildSchema(t *testing.T) *jsonschema.Schema {
 	maps.Copy(root.Definitions, valueSchemas())
 	root.ID = "urn:qsim:scenario:1"
 	b := schemaBuilder{root: root}
-	b.kinds("DistributionMap", &reference.Distributions)
-	b.kinds("Backoff", &reference.Backoffs)
-	b.kinds("Arrivals", &reference.Processes)
+	b.kinds("DistributionMap", &reference.Tables().Distributions)
+	b.kinds("Backoff", &reference.Tables().Backoffs)
+	b.kinds("Arrivals", &reference.Tables().Processes)
 	b.policies()
 	b.names()
 	b.together()
@@ -128,8 +128,8 @@ func (b *schemaBuilder) names() {
 	engine, retry, metric := property(b.def("Engine"), "preset"), property(b.def("Retry"), "preset"), property(b.def("Objective"), "metric")
 	for _, p := range Presets() {
 		for _, name := range append([]string{p.Name}, p.Aliases...) {
-			for i, part := range []*yaml.Node{p.Engine, p.Retry} {
-				if part == nil {
+			for i, part := range []*yaml.Node{&p.Engine, &p.Retry} {
+				if part.IsZero() {
 					continue
 				}
 				choice([]*jsonschema.Schema{engine, retry}[i], name, p.Doc)

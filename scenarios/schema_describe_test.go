@@ -43,12 +43,12 @@ func (b *schemaBuilder) describe() {
 
 // defaults adds the default of each key.
 func (b *schemaBuilder) defaults() {
-	for list, values := range reference.DefaultTrees() {
+	for _, list := range []string{"scenario", "jobs", "storms", "dependencies", "objectives"} {
 		s := b.root
-		if list != "" {
+		if list != "scenario" {
 			s = b.resolved(property(s, list).Items)
 		}
-		b.each(s, values, false, func(p *jsonschema.Schema, value *yaml.Node) { p.Default = asJSON(value) })
+		b.each(s, reference.Defaults(list), false, func(p *jsonschema.Schema, value *yaml.Node) { p.Default = asJSON(value) })
 	}
 	own := []any{&Storm{}, &spec.Arrivals{}}
 	for i := range reflect.TypeFor[Storm]().NumField() {

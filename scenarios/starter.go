@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	_ "embed"
 	"fmt"
 	"regexp"
 	"slices"
@@ -9,35 +10,11 @@ import (
 	"qsim/scenarios/checks"
 )
 
-// starterText is the template of a new scenario. Keys left out have defaults.
-const starterText = `# What this scenario asks: do fresh jobs still start soon while payments fail and are retried?
-#
-# qsim explain %[1]s.yaml prints every key that may stand here, with its default.
-# An editor completes and checks keys by the next line and the file that it names, which qsim schema prints:
-` + modeline + `
-name: %[1]s
-duration: 10m
-seeds: 5
-%[2]s
-jobs:
-  - class: payments
-    arrivals: {process: poisson, rate: 30/s}
-    service: {dist: lognormal, p50: 200ms, p99: 1s}
-  - class: mail
-    arrivals: {process: poisson, rate: 20/s}
-    service: {dist: exponential, mean: 100ms}
-
-storms:
-  - {name: payments-down, at: 4m, for: 2m, fail: {hits: [payments], rate: 95%%, takes: 600ms}}
-
-policies:
-  - {kind: fifo}
-  - {kind: weighted, fresh: 80%%}
-  - {kind: inflight-cap, retries: 20%%}
-
-objectives:
-  - {metric: fresh.wait.p99, during: payments-down, below: 5s, policies: [inflight-cap]}
-`
+// starterText is the template of a new scenario with a given name, settings of its engine, and a modeline. Keys left
+// out have defaults.
+//
+//go:embed starter.txt
+var starterText string
 
 // Starter returns the text of a new scenario to be edited; preset, if not empty, names the settings of a known system.
 func Starter(name, preset string) ([]byte, error) {
@@ -50,13 +27,13 @@ func Starter(name, preset string) ([]byte, error) {
 		switch {
 		case p == nil:
 			return nil, fmt.Errorf("write scenario: no preset is named %q", preset)
-		case p.Engine == nil:
+		case p.Engine.IsZero():
 			engine += fmt.Sprintf("retry:\n  preset: %s   # qsim list presets %[1]s\n", p.Name)
 		default:
 			engine = fmt.Sprintf("\nengine:\n  preset: %s   # qsim list presets %[1]s\n  workers: 30\n", p.Name)
 		}
 	}
-	return fmt.Appendf(nil, starterText, name, engine), nil
+	return fmt.Appendf(nil, starterText, name, engine, modeline), nil
 }
 
 // SchemaFile is the name of the JSON schema file in the comment that WithSchema adds for editors.

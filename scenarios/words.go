@@ -19,16 +19,6 @@ var (
 	wrongType    = regexp.MustCompile(`(?s)^cannot construct (.*) into (\S+?)(?: \(TextUnmarshaler\))?$`)
 )
 
-// wanted maps each Go type of a scenario's values to a description of them, for error messages.
-var wanted = map[string]string{
-	"Duration": "a duration such as 30s", "Offset": "a duration such as 30s or -30s", "Rate": "a rate such as 120/s",
-	"Share": "a share such as 20%", "CountOrShare": "a count or a share", "Jitter": "a word or a share such as ±20%",
-	"Count": "a whole number", "Attempts": "a whole number or `unlimited`", "Limit": "a whole number or `unlimited`",
-	"Factor": "a number", "Number": "a number", "Bound": "a single value such as 10s", "Wake": "a single word",
-	"string": "text", "bool": "true or false", "int": "a whole number", "int16": "a whole number from -32768 to 32767",
-	"uint64": "a whole number of at least 0", "float64": "a number",
-}
-
 // words rewords an error of the YAML library for the author of the file. node is the scalar with the mistake, and
 // around is the map of which it is a key; either may be nil.
 func words(e *yaml.LoadError, node, around *yaml.Node) *quantity.Error {
@@ -48,15 +38,15 @@ func words(e *yaml.LoadError, node, around *yaml.Node) *quantity.Error {
 	}
 	if m := wrongType.FindStringSubmatch(e.Message); m != nil {
 		name := m[2][strings.LastIndexAny(m[2], "*.")+1:]
-		what, found := wanted[name]
+		what := reference.Tables().Types[name].Want
 		switch {
 		case strings.HasPrefix(m[2], "["):
 			what = "a list"
 		case strings.HasPrefix(m[2], "map["):
 			what = "a map of keys"
-		case !found && language().KeysIn(name) != nil:
+		case what == "" && language().KeysIn(name) != nil:
 			what = "a map of keys"
-		case !found:
+		case what == "":
 			what = "a single word"
 		}
 		got := m[1]

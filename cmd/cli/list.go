@@ -213,9 +213,9 @@ func writePresetDetail(w io.Writer, p *scenarios.Preset, width int) {
 	writeChecked(w, p, width)
 	where := "engine: {preset: " + p.Name + "}, or its retry policy alone as retry: {preset: " + p.Name + "}"
 	switch {
-	case p.Engine == nil:
+	case p.Engine.IsZero():
 		where = "retry: {preset: " + p.Name + "}"
-	case p.Retry == nil:
+	case p.Retry.IsZero():
 		where = "engine: {preset: " + p.Name + "}"
 	}
 	fmt.Fprintf(w, "\n%s\n", wrap(where, width))

@@ -2,7 +2,6 @@ package apply
 
 import (
 	_ "embed"
-	"sync"
 
 	"qsim/scenarios/tree"
 )
@@ -47,21 +46,10 @@ type Missing struct {
 //go:embed systems.yaml
 var systemText []byte
 
-type systemList struct {
+var systems = tree.Builtin[struct {
 	World   []string `yaml:"world"`
 	Systems []System `yaml:"systems"`
-}
-
-var systems = sync.OnceValue(func() (all systemList) {
-	node, problems := tree.Parse(systemText)
-	if len(problems) > 0 {
-		panic("apply: systems: " + problems[0].Error())
-	}
-	if err := node.Load(&all, tree.Strict...); err != nil {
-		panic("apply: systems: " + err.Error())
-	}
-	return all
-})
+}](systemText)
 
 // Systems returns the systems in whose settings a scenario can be written. The caller must not change them.
 func Systems() []System { return systems().Systems }

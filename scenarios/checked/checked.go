@@ -11,9 +11,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
-
-	"go.yaml.in/yaml/v4"
 
 	"qsim/results/plain"
 	"qsim/scenarios"
@@ -53,12 +50,7 @@ type Rule struct {
 var checkedText []byte
 
 // All returns the entries of conform.yaml, one for each preset that was compared; it panics if the file is not valid.
-var All = sync.OnceValue(func() (all []Comparison) {
-	if err := yaml.Load(checkedText, &all, tree.Strict...); err != nil {
-		panic(fmt.Sprintf("checked: conform.yaml: %v", err))
-	}
-	return all
-})
+var All = tree.Builtin[[]Comparison](checkedText)
 
 // Of returns the comparison of a preset with its library; without rules but with the reason if there was none.
 func Of(p *scenarios.Preset) *Comparison {

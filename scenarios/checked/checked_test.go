@@ -72,7 +72,7 @@ func TestCheckedBeforeItWasChanged(t *testing.T) {
 	if err := yaml.Load([]byte("{fetch: {poll: 3s}}"), &engine); err != nil {
 		t.Fatal(err)
 	}
-	p.Engine = engine.Content[0]
+	p.Engine = *engine.Content[0]
 	if text := c.Sentence(&p); !strings.HasSuffix(text, "; checked before it was changed") {
 		t.Error(text)
 	}

@@ -174,7 +174,7 @@ func (c *Checker) hasUnknown(node *yaml.Node, is func(key string) bool) bool {
 
 // Count adds an error if the value of a key, a count, is not in [least, most]; why gives the reason for the bound most.
 func (c *Checker) Count(value quantity.Count, least, most int, why string, path ...any) {
-	c.Asked(reference.Rule{Least: least, Most: most}, path)
+	c.Asked(reference.Rule{Least: least, Most: reference.Limit(most)}, path)
 	if int(value) >= least && int(value) <= most || !c.Sound(path...) || c.unsaid(path) {
 		return
 	}

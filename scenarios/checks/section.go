@@ -83,7 +83,7 @@ func (s Section) Node(key string) *yaml.Node { return s.whole.Node(s.To(key)...)
 
 // CheckKeys checks every key of the scenario against its rule in the table of package reference.
 func (c *Checker) CheckKeys() {
-	for _, key := range reference.Table {
+	for _, key := range reference.Tables().Keys {
 		if key.Rule != (reference.Rule{}) {
 			c.hold(key.Rule, nil, strings.Split(key.Path, "."))
 		}
@@ -114,10 +114,10 @@ func (c *Checker) holdOne(r reference.Rule, path []any) {
 	case r.Positive && node.Load(&lasts) == nil:
 		c.Positive(lasts, path...)
 	case r.Most > 0 && node.Load(&number) == nil:
-		c.Count(number, r.Least, r.Most, r.Why, path...)
-	case r.Name != "" && node.Kind == yaml.ScalarNode && c.Sound(path...):
+		c.Count(number, r.Least, int(r.Most), r.Why, path...)
+	case r.Named != "" && node.Kind == yaml.ScalarNode && c.Sound(path...):
 		if bad := BadName(node.Value); bad != "" {
-			c.Errorf(c.Near(path...), "bad %s name %s: %s", r.Name, quantity.Quote(node.Value), bad)
+			c.Errorf(c.Near(path...), "bad %s name %s: %s", r.Named, quantity.Quote(node.Value), bad)
 		}
 	}
 }

@@ -94,7 +94,7 @@ func (r *Retry) widened(pauses []Pause, blur float64) *Retry {
 func (r *Retry) ofSystem(pauses []Pause, blur float64) *Retry {
 	var names []string
 	for _, p := range scenarios.Presets() {
-		if p.Retry == nil {
+		if p.Retry.IsZero() {
 			continue
 		}
 		b := presetBackoff(p.Name)

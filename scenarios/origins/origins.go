@@ -103,7 +103,7 @@ func (e *explainer) source(given *yaml.Node, key string) *yaml.Node {
 func (e *explainer) list(path string, value, given *yaml.Node) {
 	for i, item := range value.Content {
 		name := strconv.Itoa(i + 1)
-		for _, key := range reference.NamesOf[path] {
+		for _, key := range reference.Tables().Lists[path].Names {
 			if n := tree.Lookup(item, key); n != nil && n.Value != "" {
 				name = n.Value
 				break
@@ -193,7 +193,7 @@ func (e *explainer) place(node *yaml.Node) string {
 // unsaid adds the keys below path that the file leaves out, with their defaults, and a policy's default parameters.
 func (e *explainer) unsaid(path string, value *yaml.Node) {
 	class := e.sc.ClassIndex(strings.TrimPrefix(path, "jobs."))
-	for _, k := range reference.Table {
+	for _, k := range reference.Tables().Keys {
 		dot := strings.LastIndexByte(k.Path, '.')
 		if k.Unsaid == "" || k.Path == "jobs.*.idempotent" || !reference.Matches(k.Path[:dot], path) ||
 			tree.Lookup(value, k.Path[dot+1:]) != nil {

@@ -88,9 +88,9 @@ func Read(schema []byte, storms []string) *Language {
 	}
 	l := &Language{root: root, defs: tree.Lookup(root, "$defs")}
 	l.Keys = l.walk("", root)
-	l.Kinds.Arrivals = l.ofTable(&Processes, "Arrivals")
-	l.Kinds.Distributions = l.ofTable(&Distributions, "DistributionMap")
-	l.Kinds.Backoffs = l.ofTable(&Backoffs, "Backoff")
+	l.Kinds.Arrivals = l.ofTable(&Tables().Processes, "Arrivals")
+	l.Kinds.Distributions = l.ofTable(&Tables().Distributions, "DistributionMap")
+	l.Kinds.Backoffs = l.ofTable(&Tables().Backoffs, "Backoff")
 	for _, name := range storms {
 		p := tree.Lookup(tree.Lookup(tree.Lookup(l.defs, "Storm"), "properties"), name)
 		if p == nil {
@@ -103,11 +103,6 @@ func Read(schema []byte, storms []string) *Language {
 		l.Kinds.Storms = append(l.Kinds.Storms, kind)
 	}
 	return l
-}
-
-// placeholders maps each list of a scenario to the placeholder for an element's name, as in jobs.CLASS.service.
-var placeholders = map[string]string{
-	"jobs": "CLASS", "storms": "STORM", "dependencies": "NAME", "policies": "LABEL", "objectives": "NUMBER",
 }
 
 // walk returns the documentation of the keys below a path, whose JSON schema is s. It returns the costs per row once,
@@ -126,7 +121,7 @@ func (l *Language) walk(path string, s *yaml.Node) []Key {
 		case tree.Lookup(inner, "properties") != nil:
 			all = append(all, l.walk(at, inner)...)
 		case tree.Lookup(items, "properties") != nil:
-			all = append(all, l.walk(Join(at, placeholders[key]), items)...)
+			all = append(all, l.walk(Join(at, Tables().Lists[key].Placeholder), items)...)
 		}
 	}
 	return all
@@ -157,9 +152,9 @@ func (l *Language) key(path string, s *yaml.Node, required bool) Key {
 		k.Default = tree.OneLine(tree.Plain(usual))
 	}
 	pattern := starred(path)
-	for i := range Table {
-		if Table[i].Path == pattern {
-			k.Default, k.Least, k.Most = cmp.Or(Table[i].Unsaid, k.Default), Table[i].Rule.Least, Table[i].Rule.Most
+	for _, known := range Tables().Keys {
+		if known.Path == pattern {
+			k.Default, k.Least, k.Most = cmp.Or(known.Unsaid, k.Default), known.Least, int(known.Most)
 		}
 	}
 	if examples := tree.Lookup(s, "examples"); examples != nil {
@@ -170,20 +165,11 @@ func (l *Language) key(path string, s *yaml.Node, required bool) Key {
 	return k
 }
 
-// valueWords maps each Go type of a scenario key to the notation of its values, as the reference shows it.
-var valueWords = map[string]string{
-	"Duration": "duration", "Offset": "duration, may be negative", "Rate": "rate", "Share": "share", "Count": "count",
-	"CountOrShare": "count or share", "Nodes": "count, share, list of indexes, or that", "Attempts": "count or unlimited",
-	"Limit": "count or unlimited", "Number": "number", "Factor": "number above 0",
-	"Bound": "duration, share, rate or number", "ErrorShares": "map of shares", "Distribution": "duration or distribution",
-	"Jitter": "none, full, equal, decorrelated, or by how much", "Wake": "true | one | all | false",
-}
-
 // value returns a description of the values of a key.
 func (l *Language) value(s *yaml.Node) string {
 	s = long(s)
 	if name, isRef := strings.CutPrefix(tree.Word(s, "$ref"), DefinitionsAt); isRef {
-		return cmp.Or(valueWords[name], "map")
+		return cmp.Or(Tables().Types[name].Notation, "map")
 	}
 	words, items := tree.Lookup(s, "enum"), long(tree.Lookup(s, "items"))
 	switch typ := tree.Word(s, "type"); {
@@ -222,7 +208,7 @@ func (l *Language) ofTable(table *KindTable, def string) []Kind {
 			}
 		}
 		for i, row := range rows {
-			example := "{" + strings.TrimSuffix(table.Key+": "+name+", "+row.example, ", ") + "}"
+			example := "{" + strings.TrimSuffix(table.Key+": "+name+", "+row.Example, ", ") + "}"
 			if i > 0 {
 				example = kind.Example + " or " + example
 			}

@@ -97,14 +97,7 @@ var synonymText []byte
 
 // Synonyms returns the words that other systems use for keys of this language.
 var Synonyms = sync.OnceValue(func() (all []synonym) {
-	var maps []struct {
-		In, At string
-		Words  []synonym
-	}
-	if err := yaml.Load(synonymText, &maps, tree.Strict...); err != nil {
-		panic("reference: synonyms: " + err.Error())
-	}
-	for _, m := range maps {
+	for _, m := range synonyms() {
 		for _, s := range m.Words {
 			s.In, s.At = m.In, m.At
 			all = append(all, s)
@@ -112,6 +105,11 @@ var Synonyms = sync.OnceValue(func() (all []synonym) {
 	}
 	return all
 })
+
+var synonyms = tree.Builtin[[]struct {
+	In, At string
+	Words  []synonym
+}](synonymText)
 
 // help returns the advice to write a key in place of another system's word; in is the Go type of the map around it.
 func (s *synonym) help(l *Language, in string) string {
@@ -184,8 +182,9 @@ func (l *Language) elsewhere(key string) string {
 
 // rowsAround returns the combinations of keys that the kind of a map takes; nil if it has no kind.
 func rowsAround(in string, around *yaml.Node) []kindRow {
-	tables := map[string]*KindTable{"Backoff": &Backoffs, "Arrivals": &Processes, "plainDistribution": &Distributions}
-	table := tables[in]
+	all := Tables()
+	table := map[string]*KindTable{"Backoff": &all.Backoffs, "Arrivals": &all.Processes,
+		"plainDistribution": &all.Distributions}[in]
 	if table == nil || around == nil {
 		return nil
 	}

@@ -53,7 +53,7 @@ func (d *Distribution) UnmarshalYAML(node *yaml.Node) error {
 		return d.buildAt(node)
 	}
 	bad := tree.Errors(node.Load((*plainDistribution)(d), tree.Strict...))
-	if bad = append(bad, reference.Distributions.Check(node)...); len(bad) > 0 {
+	if bad = append(bad, reference.Tables().Distributions.Check(node)...); len(bad) > 0 {
 		return &yaml.LoadErrors{Errors: bad}
 	}
 	if d.File != "" {

@@ -23,23 +23,23 @@ type Origin struct {
 // base returns the YAML that a scenario's own values overlay: the defaults, overlaid by the presets that it names for
 // engine and retry. The retry policy of the engine's preset counts unless retry names its own.
 func (o *Origin) base() *yaml.Node {
-	base := reference.DefaultTrees()[""]
+	base := reference.Defaults("scenario")
 	engine := tree.Lookup(tree.Lookup(o.Given, "engine"), "preset")
 	retry := tree.Lookup(tree.Lookup(o.Given, "retry"), "preset")
 	if p := o.named(engine); p != nil {
-		if p.Engine == nil {
+		if p.Engine.IsZero() {
 			e := quantity.Errorf("preset %s has no engine", p.Name)
 			e.Help = fmt.Sprintf("it is a retry policy: write retry: {preset: %s}", p.Name)
 			o.problems = append(o.problems, tree.ErrorAt(engine, e))
 		} else {
-			base = o.overlaid(base, "engine", p.Engine, engine, p.Name)
+			base = o.overlaid(base, "engine", &p.Engine, engine, p.Name)
 		}
-		if p.Retry != nil && retry == nil {
-			base = o.overlaid(base, "retry", p.Retry, engine, p.Name)
+		if !p.Retry.IsZero() && retry == nil {
+			base = o.overlaid(base, "retry", &p.Retry, engine, p.Name)
 		}
 	}
 	if p := o.retry(retry); p != nil {
-		base = o.overlaid(base, "retry", p.Retry, retry, p.Name)
+		base = o.overlaid(base, "retry", &p.Retry, retry, p.Name)
 	}
 	return base
 }
@@ -48,7 +48,7 @@ func (o *Origin) base() *yaml.Node {
 func (o *Origin) Class(base, own *yaml.Node) *yaml.Node {
 	at := tree.Lookup(own, "preset")
 	if p := o.retry(at); p != nil {
-		return tree.Merged(base, o.placed(p.Retry, at, p.Name))
+		return tree.Merged(base, o.placed(&p.Retry, at, p.Name))
 	}
 	return base
 }
@@ -56,7 +56,7 @@ func (o *Origin) Class(base, own *yaml.Node) *yaml.Node {
 // retry returns the preset that a YAML node names, if that has retry settings; else it adds an error and returns nil.
 func (o *Origin) retry(at *yaml.Node) *Preset {
 	p := o.named(at)
-	if p != nil && p.Retry == nil {
+	if p != nil && p.Retry.IsZero() {
 		o.problems = append(o.problems, tree.Errorf(at, "preset %s has no retry policy", p.Name))
 		return nil
 	}
@@ -110,7 +110,7 @@ func (o *Origin) complete() (problems []*yaml.LoadError) {
 				problems = append(problems, tree.Errorf(item, "want a map of keys, not %s", tree.Describe(item)))
 				continue
 			}
-			items.Content = append(items.Content, tree.Merged(reference.DefaultTrees()[list], item))
+			items.Content = append(items.Content, tree.Merged(reference.Defaults(list), item))
 		}
 		root.Content[i+1] = &items // root is ours: merged made it
 	}

@@ -2,10 +2,8 @@ package spec
 
 import (
 	_ "embed"
-	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"go.yaml.in/yaml/v4"
 
@@ -15,48 +13,21 @@ import (
 
 // Preset holds the settings of a known system or design, as keys of a scenario.
 type Preset struct {
-	Name         string     `yaml:"name"`         // name: a-z 0-9 -
-	Family       string     `yaml:"family"`       // technology of the system, such as Redis
-	Aliases      []string   `yaml:"aliases"`      // other names
-	Doc          string     `yaml:"doc"`          // description with the system's guarantees, in a few sentences
-	Source       string     `yaml:"source"`       // source of the values
-	Unchecked    string     `yaml:"unchecked"`    // reason why the system cannot be run; empty: it can
-	Approximates []string   `yaml:"approximates"` // differences from the system that the language cannot express
-	Retry        *yaml.Node `yaml:"retry"`        // a map of keys of `retry`; nil: none
-	Engine       *yaml.Node `yaml:"engine"`       // a map of keys of `engine`; nil: none
+	Name         string    `yaml:"name"`         // name: a-z 0-9 -
+	Family       string    `yaml:"family"`       // technology of the system, such as Redis
+	Aliases      []string  `yaml:"aliases"`      // other names
+	Doc          string    `yaml:"doc"`          // description with the system's guarantees, in a few sentences
+	Source       string    `yaml:"source"`       // source of the values
+	Unchecked    string    `yaml:"unchecked"`    // reason why the system cannot be run; empty: it can
+	Approximates []string  `yaml:"approximates"` // differences from the system that the language cannot express
+	Retry        yaml.Node `yaml:"retry"`        // a map of keys of `retry`; zero: none
+	Engine       yaml.Node `yaml:"engine"`       // a map of keys of `engine`; zero: none
 }
 
 //go:embed presets.yaml
 var presetText []byte
 
-// presets parses the built-in list of presets once, and panics if it is invalid.
-var presets = sync.OnceValue(func() []Preset {
-	list, problems := tree.Parse(presetText)
-	if len(problems) > 0 {
-		panic("spec: presets: " + problems[0].Error())
-	}
-	var all []Preset
-	for _, node := range list.Content {
-		var p Preset
-		keys := *node
-		keys.Content = nil
-		for key, value := range tree.Pairs(node) {
-			switch key.Value {
-			case "retry":
-				p.Retry = value
-			case "engine":
-				p.Engine = value
-			default:
-				keys.Content = append(keys.Content, key, value)
-			}
-		}
-		if err := keys.Load(&p, tree.Strict...); err != nil {
-			panic(fmt.Sprintf("spec: presets, line %d: %v", node.Line, err))
-		}
-		all = append(all, p)
-	}
-	return all
-})
+var presets = tree.Builtin[[]Preset](presetText)
 
 // Presets returns the settings of all known job systems, as listed. The caller must not change their nodes.
 func Presets() []Preset { return slices.Clone(presets()) }
@@ -81,18 +52,15 @@ type Setting struct {
 
 // Settings returns the values of a preset as keys of a scenario. Their Origin is empty.
 func (p *Preset) Settings() []Setting {
-	var all []Setting
-	if p.Engine != nil {
-		all = flatten(all, "engine", p.Engine)
-	}
-	if p.Retry != nil {
-		all = flatten(all, "retry", p.Retry)
-	}
-	return all
+	return flatten(flatten(nil, "engine", &p.Engine), "retry", &p.Retry)
 }
 
+// flatten appends the keys with their values in the YAML of the key at a path; none for a zero node.
 func flatten(all []Setting, path string, value *yaml.Node) []Setting {
-	if value.Kind != yaml.MappingNode || tree.Lookup(value, "dist") != nil {
+	switch {
+	case value.IsZero():
+		return all
+	case value.Kind != yaml.MappingNode || tree.Lookup(value, "dist") != nil:
 		return append(all, Setting{Path: path, Value: tree.OneLine(value)})
 	}
 	for key, child := range tree.Pairs(value) {

@@ -27,7 +27,7 @@ func (sc *Scenario) Resolved() []byte {
 func (sc *Scenario) Canonical() *Scenario {
 	plain := *sc
 	preset := PresetNamed(sc.Engine.Preset)
-	first := preset != nil && tree.Lookup(tree.Lookup(preset.Engine, "promoter"), "first") != nil
+	first := preset != nil && tree.Lookup(tree.Lookup(&preset.Engine, "promoter"), "first") != nil
 	if first && plain.Engine.Promoter.First == nil {
 		every := plain.Engine.Promoter.Every
 		plain.Engine.Promoter.First = &every // says the same, and the preset no more

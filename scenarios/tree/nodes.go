@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v4"
 
@@ -211,6 +212,20 @@ func InOrder(node *yaml.Node) *yaml.Node {
 // Strict holds the decoding options that refuse unknown keys. Parse itself refuses duplicate keys: the library's search
 // for them takes time quadratic in their number.
 var Strict = []yaml.Option{yaml.WithKnownFields(), yaml.WithUniqueKeys(false)}
+
+// Builtin returns a function for the value of a YAML text that is built into the program, which is read once.
+func Builtin[T any](text []byte) func() T {
+	return sync.OnceValue(func() (value T) {
+		node, problems := Parse(text)
+		if len(problems) == 0 {
+			problems = Errors(node.Load(&value, Strict...))
+		}
+		if len(problems) > 0 {
+			panic("tree: a text of this program: " + problems[0].Error())
+		}
+		return value
+	})
+}
 
 // AllInOrder returns a copy of a map from names to YAML nodes with each node sorted as by InOrder.
 func AllInOrder(m map[string]yaml.Node) map[string]yaml.Node {

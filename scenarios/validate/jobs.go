@@ -128,7 +128,7 @@ func (c *validator) checkArrivals(i int, a *spec.Arrivals) {
 	if node.Kind != yaml.MappingNode {
 		return
 	}
-	problems := reference.Processes.Check(node)
+	problems := reference.Tables().Processes.Check(node)
 	c.AddAll(problems)
 	if len(problems) > 0 || !in.Sound() {
 		return

@@ -28,12 +28,12 @@ func (c *validator) checkRetry(node *yaml.Node, r *spec.Retry, path ...any) {
 	}
 	if !c.SoundNode(backoff) {
 		kind := tree.Lookup(backoff, "kind")
-		if kind != nil && kind.Kind == yaml.ScalarNode && !slices.Contains(reference.Backoffs.Kinds(), kind.Value) {
-			c.AddAll([]*yaml.LoadError{reference.Backoffs.Unknown(kind)})
+		if kind != nil && kind.Kind == yaml.ScalarNode && !slices.Contains(reference.Tables().Backoffs.Kinds(), kind.Value) {
+			c.AddAll([]*yaml.LoadError{reference.Tables().Backoffs.Unknown(kind)})
 		}
 		return
 	}
-	problems := reference.Backoffs.Check(backoff)
+	problems := reference.Tables().Backoffs.Check(backoff)
 	c.AddAll(problems)
 	if len(problems) > 0 || !c.SoundNode(node) {
 		return

@@ -71,7 +71,7 @@ func newHandlers(sc *scenarios.Scenario, rand keyed.Rand) *handlers {
 		hc := &h.classes[i]
 		*hc = handlerClass{service: c.Service.Dist(), fails: c.Fails.Rate.Float(), failTakes: c.Fails.Takes.Drawn(),
 			poison: c.Poison.Float(), kills: c.Kills.Float(), silences: c.Silences.Float(), ignoresCancel: c.IgnoresCancel,
-			looksUp: c.Guard.Value() == measure.CheckGuard, calls: dependencies[c.Calls]}
+			looksUp: c.Guard.Value() == measure.CheckGuard, applied: bitmap{}, calls: dependencies[c.Calls]}
 		sum := 0.0
 		for _, e := range c.Fails.Errors {
 			sum += e.Share.Float()

@@ -76,7 +76,7 @@ func TestPresetRecovery(t *testing.T) {
 // its retries run, and jobs in flight in a process that dies are recovered.
 func TestPresetEnginesRun(t *testing.T) {
 	for _, p := range scenarios.Presets() {
-		if p.Engine == nil {
+		if p.Engine.IsZero() {
 			continue
 		}
 		size := "nodes: 2, workers: 20"

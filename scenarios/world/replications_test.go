@@ -84,7 +84,7 @@ func TestEnoughWhateverEndsFirst(t *testing.T) {
 }
 
 func TestBitmap(t *testing.T) {
-	var b bitmap
+	b := bitmap{}
 	in := map[uint64]bool{}
 	rand := keyed.Rand{Seed: 1}
 	for i := range uint64(5000) {
@@ -98,7 +98,7 @@ func TestBitmap(t *testing.T) {
 			t.Fatalf("after %d was added: %v, %v", n, b.has(n), b.has(n+1))
 		}
 	}
-	if len(b.pages) > 3*200_000>>pageBits+3 {
-		t.Errorf("%d pages", len(b.pages))
+	if len(b) > 3*200_000>>pageBits+3 {
+		t.Errorf("%d pages", len(b))
 	}
 }

@@ -84,7 +84,11 @@ func (e *Engine) Due() Time { return min(e.due, e.commit.flushAt) }
 func (e *Engine) IsDue(now Time) bool { return e.commit.flushAt <= now || e.Deadline() <= now }
 
 // arm makes the engine due at time t at the latest, because it must act then.
-func (e *Engine) arm(t Time) { e.due = min(e.due, t) }
+func (e *Engine) arm(t Time) {
+	if t < e.due {
+		e.due = t
+	}
+}
 
 // Tick reports to the engine that its Deadline has come. Ticks that come early or late are harmless.
 func (e *Engine) Tick(now Time) {

@@ -14,10 +14,10 @@ const Never Time = math.MaxInt64
 
 // Add returns t+d, or Never when t is Never or the sum overflows.
 func (t Time) Add(d time.Duration) Time {
-	if d > 0 && t > Never-Time(d) {
-		return Never
+	if sum := t + Time(d); sum >= t || d <= 0 {
+		return sum
 	}
-	return t + Time(d)
+	return Never
 }
 
 // Sub returns the duration from u to t.

@@ -101,7 +101,12 @@ func (l *list) insertAfter(s *rows, ref uint32, r *row, at uint32) {
 // insertByKey inserts a job's row in the order of key, searching from the back: O(1) when keys come in order, as
 // expiries of leases of one length do.
 func (l *list) insertByKey(s *rows, ref uint32, r *row) {
-	at := l.tail
+	last := l.last(s)
+	if last == nil || last.key <= r.key {
+		l.pushBack(last, ref, r)
+		return
+	}
+	at := last.prev
 	for at != 0 && s.at(at-1).key > r.key {
 		at = s.at(at - 1).prev
 	}

@@ -32,19 +32,19 @@ func (d *Digest) fold(a, b, c uint64) {
 	*d = Digest(h ^ h>>31)
 }
 
+// rotate is bits.RotateLeft64, but of a constant 0 the compiler knows the result.
+func rotate(x uint64, k int) uint64 { return x<<k | x>>(64-k) }
+
 func firstWord(at engine.Time, waited, age time.Duration, tenant engine.TenantID) uint64 {
-	return uint64(at) ^ bits.RotateLeft64(uint64(waited), 23) ^ bits.RotateLeft64(uint64(age), 47) ^
-		bits.RotateLeft64(uint64(tenant), 13)
+	return uint64(at) ^ rotate(uint64(waited), 23) ^ rotate(uint64(age), 47) ^ rotate(uint64(tenant), 13)
 }
 
 func secondWord(job engine.JobID, delay, ran time.Duration, where uint64) uint64 {
-	return uint64(job) ^ bits.RotateLeft64(uint64(delay), 19) ^ bits.RotateLeft64(uint64(ran), 41) ^
-		bits.RotateLeft64(where, 53)
+	return uint64(job) ^ rotate(uint64(delay), 19) ^ rotate(uint64(ran), 41) ^ rotate(where, 53)
 }
 
 func thirdWord(kinds uint64, token engine.Token, holder engine.EngineID, who uint64) uint64 {
-	return kinds ^ bits.RotateLeft64(uint64(token), 11) ^ bits.RotateLeft64(uint64(holder), 29) ^
-		bits.RotateLeft64(who, 37)
+	return kinds ^ rotate(uint64(token), 11) ^ rotate(uint64(holder), 29) ^ rotate(who, 37)
 }
 
 // Digests of what a JobRecorder takes, as Add of their events.

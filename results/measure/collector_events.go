@@ -257,8 +257,11 @@ func (c *Collector) committed(
 	switch kind {
 	case engine.Acked:
 		c.acked++
+		age := max(int64(r.Age), 0)
+		bucket := bucketOf(age)
 		for _, s := range sets {
-			s.done(o.Delivery, r.Age, ran)
+			s.waits[sojourn].ended.recordAt(bucket, age)
+			s.done(o.Delivery, ran)
 		}
 		if c.impatient {
 			c.onAnswer(at, o, r)

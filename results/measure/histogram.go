@@ -39,7 +39,9 @@ func (t *total) add(v int64) {
 	if t.SumLow += uint64(v); t.SumLow < uint64(v) {
 		t.SumHigh++ // the carry
 	}
-	t.Longest = max(t.Longest, v)
+	if v > t.Longest {
+		t.Longest = v
+	}
 }
 
 func (t *total) merge(other *total) {
@@ -83,7 +85,9 @@ func (h *Histogram) recordAt(i int, v int64) {
 		return
 	}
 	h.counts[i]++
-	h.depth = max(h.depth, bucketCount-i)
+	if depth := bucketCount - i; depth > h.depth {
+		h.depth = depth
+	}
 	h.total.add(v)
 }
 

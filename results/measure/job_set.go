@@ -124,9 +124,8 @@ func (s *jobSet) firstClaim(k *claim) {
 	}
 }
 
-// done counts a job that is done: its age, the number of the claim whose execution was acked, and how long that ran.
-func (s *jobSet) done(delivery int32, age, ran time.Duration) {
-	s.waits[sojourn].ended.Record(age)
+// done counts a job that is done: the number of the claim whose execution was acked, and how long that ran.
+func (s *jobSet) done(delivery int32, ran time.Duration) {
 	if delivery > 1 {
 		s.retriesDone++
 	}

@@ -47,8 +47,8 @@ func (j *knownJob) remember(token engine.Token, ran time.Duration, now engine.Ti
 // accept records that the store accepted the ack under a token, and returns the execution's run time, 0 if it runs on.
 func (j *knownJob) accept(token engine.Token) time.Duration {
 	j.acked = token
-	for _, x := range j.ran {
-		if x.token == token {
+	for i := range j.ran {
+		if x := &j.ran[i]; x.token == token {
 			return x.ran
 		}
 	}

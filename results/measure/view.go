@@ -94,8 +94,8 @@ type index interface {
 
 // reach returns a pointer to an element of a list, which it lengthens as needed.
 func reach[T any, I index](list *[]T, i I) *T {
-	if missing := int(i) + 1 - len(*list); missing > 0 {
-		*list = append(*list, make([]T, missing)...)
+	if int(i) >= len(*list) {
+		*list = append(*list, make([]T, int(i)+1-len(*list))...)
 	}
 	return &(*list)[i]
 }

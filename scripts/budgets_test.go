@@ -26,7 +26,7 @@ type budget struct {
 // budgets has a row for each package: its budget and its goal. `go test ./scripts -run Budgets -v` prints the figures
 // of today, and with -rewrite they become the ceilings.
 var budgets = []budget{
-	{"engine", 3423, 2850},
+	{"engine", 3427, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
 	{"engine/check", 3124, 1650},
 	{"engine/dist", 1054, 1020},
@@ -35,11 +35,11 @@ var budgets = []budget{
 	{"engine/keyed", 66, 66},
 	{"engine/live", 1348, 1300},
 	{"engine/live/metrics", 315, 280}, // for Prometheus, which package live does without
-	{"engine/memstore", 3210, 2250},
+	{"engine/memstore", 3215, 2250},
 	{"engine/pgstore", 2880, 2130},
 	{"engine/pgstore/pgserver", 543, 500},
 	{"engine/quantity", 806, 480},
-	{"engine/sim", 2093, 1400},
+	{"engine/sim", 2110, 1400},
 	{"engine/unfinished", 21, 21}, // of which memstore, check, measure and world know: a type of each before
 	{"policies", 2778, 1850},
 	{"scenarios", 1172, 800},      // the language with the rooms below it: 4,700 in all
@@ -62,7 +62,7 @@ var budgets = []budget{
 	{"scenarios/verify", 3304, 2600},
 	{"scenarios/world", 4470, 2700},
 	{"results", 4489, 2300},
-	{"results/measure", 4721, 3150},
+	{"results/measure", 4727, 3150},
 	{"results/plain", 400, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
 	{"results/report", 6642, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1526, 1700},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_566, 56_000
+	mostLines, goalLines             = 82_598, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -15,8 +15,8 @@ type admission struct {
 	limits   []int // limits of the active faults
 	parallel int   // present limit on calls served at once; 0: no limit
 	serving  int
-	stalls   int               // number of active faults that stop the store
-	line     heap.FIFO[uint32] // queued messages
+	stalls   int                 // number of active faults that stop the store
+	line     heap.FIFO[*message] // queued calls
 }
 
 // shut reports whether a call that arrives at the store has to wait, since no more may be served at once.
@@ -45,12 +45,12 @@ func (a *admission) adjust() {
 }
 
 // arrive handles a call that reaches the store: it is served or waits.
-func (s *Sim) arrive(ref uint32) {
+func (s *Sim) arrive(m *message) {
 	if s.admission.shut() {
-		s.admission.line.Push(ref)
+		s.admission.line.Push(m)
 		return
 	}
-	s.execute(ref)
+	s.execute(m)
 }
 
 // serveNext serves waiting calls while the limit allows. Before each of them, jobs that are due become ready.

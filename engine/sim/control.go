@@ -243,6 +243,7 @@ func (s *Sim) redrive(c *Control, came int) int {
 		s.record(engine.Event{Kind: engine.Redriven, Class: p.Class, JobKind: p.Kind, Tenant: p.Tenant, Job: p.Job, Node: -1})
 	}
 	n := len(s.promoted)
+	s.rests = engine.Never
 	s.wakeFor(n)
 	return n
 }

@@ -67,19 +67,21 @@ var inWords = [...]string{control: "a fault begins or ends", promotion: "a waiti
 
 // next describes the next event in words, for an Endless; from names the structure in the queue that holds it.
 func (s *Sim) next(from rank) string {
-	var ref uint32
+	var m *message
 	switch from {
 	case control: // the heap others, with events of several ranks
-		from, ref = rank(s.queue.others[0].order>>rankBits), s.queue.others[0].ref
+		first := &s.queue.others[0]
+		if from = rank(first.order >> rankBits); from == request || from == reply {
+			m = s.messages.all[first.ref]
+		}
 	case request:
-		ref = s.queue.requests.head().ref()
+		m = s.queue.requests.head
 	case reply:
-		ref = s.queue.replies.head().ref()
+		m = s.queue.replies.head
 	case timer:
 		return fmt.Sprintf(inWords[timer], s.queue.timers.heap[0])
 	}
-	if from == request || from == reply {
-		m := s.messages.at(ref)
+	if m != nil {
 		return fmt.Sprintf(inWords[from], m.Op, m.Engine.Node())
 	}
 	return inWords[from]

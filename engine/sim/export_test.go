@@ -3,7 +3,7 @@ package sim
 // Kept returns how many records of calls, of late jobs, of executions and of pending ends of controls a simulation holds
 // that nothing refers to any more.
 func (s *Sim) Kept() [4]int {
-	calls := s.messages.used - s.queue.requests.size - s.queue.replies.size - s.admission.line.Size()
+	calls := s.messages.used - s.queue.requests.size() - s.queue.replies.size() - s.admission.line.Size()
 	late, ends := s.late.used, s.controls.ends.used
 	for _, e := range s.queue.others {
 		switch rank(e.order >> rankBits) {
@@ -25,4 +25,12 @@ func (s *Sim) Kept() [4]int {
 		}
 	}
 	return [4]int{calls, late, s.runs.used - s.running, ends}
+}
+
+// size returns the number of calls on their way.
+func (c *calls) size() (n int) {
+	for m := c.head; m != nil; m = m.next {
+		n++
+	}
+	return n
 }

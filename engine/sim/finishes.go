@@ -41,38 +41,37 @@ func (f *finishes) pop() brief {
 	bucket := &f.buckets[f.at&63]
 	ends, i := *bucket, f.index
 	first := ends[i]
-	f.latest = first.at
 	if f.at == 0 { // all are of the same time
 		if f.index++; f.index < len(ends) {
 			return first
 		}
 		ends = nil
 	}
-	used := f.used &^ (1 << (f.at & 63))
+	f.latest, f.first, f.index = first.at, engine.Never, 0
 	*bucket = (*bucket)[:0]
-	for n := range ends {
-		if e := &ends[n]; n != i {
-			at := f.bucket(e.at)
-			f.buckets[at] = append(f.buckets[at], *e)
-			used |= 1 << at
+	f.used &^= 1 << (f.at & 63)
+	if len(ends) < 2 {
+		f.seek()
+		return first
+	}
+	for n := range ends { // the next is among them
+		if n != i {
+			f.push(ends[n])
 		}
 	}
-	f.used = used
-	f.seek()
 	return first
 }
 
 // seek finds the first end, which is in the lowest bucket that is not empty.
 func (f *finishes) seek() {
-	first, index := engine.Never, 0
-	if f.used != 0 {
-		f.at = uint(bits.TrailingZeros64(f.used)) & 63
-		ends := f.buckets[f.at]
-		for i := range ends {
-			if ends[i].at < first {
-				first, index = ends[i].at, i
-			}
+	if f.used == 0 {
+		return
+	}
+	f.at = uint(bits.TrailingZeros64(f.used)) & 63
+	ends := f.buckets[f.at]
+	for i := range ends {
+		if ends[i].at < f.first {
+			f.first, f.index = ends[i].at, i
 		}
 	}
-	f.first, f.index = first, index
 }

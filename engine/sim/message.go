@@ -11,45 +11,80 @@ import (
 // message is a call on its way to the store, or its answer on the way back.
 type message struct {
 	engine.Call
-	fate Fate // zero, but for a delay of an earlier call, unless the network was asked about this one
+	fate Fate        // zero, but for a delay of an earlier call, unless the network was asked about this one
+	from *node       // node whose call it is
+	at   engine.Time // time at which it arrives
+	seq  uint64      // sequence number of that event
+	next *message    // next one on its way, or the next free one
+	ref  uint32      // index in messages.all
+}
+
+// messages is a pool of messages, to which events in the heap of rare ones refer by index. It reuses freed messages,
+// which hold what their last user left.
+type messages struct {
+	all  []*message
+	free *message
+	used int // number of messages in use
+}
+
+// take returns a free message for a call of a node.
+func (p *messages) take(from *node) *message {
+	if p.free == nil {
+		p.grow()
+	}
+	m := p.free
+	p.free, m.from = m.next, from
+	p.used++
+	return m
+}
+
+func (p *messages) release(m *message) {
+	m.next, p.free = p.free, m
+	p.used--
+}
+
+func (p *messages) grow() {
+	made := make([]message, 16)
+	for i := range made {
+		m := &made[i]
+		m.ref, m.next, p.free = uint32(len(p.all)), p.free, m
+		p.all = append(p.all, m)
+	}
 }
 
 // Call returns a record for the engine's next call, for engine.Driver.
 func (n *node) Call() *engine.Call {
-	ref, m := n.sim.messages.take()
-	n.calling = ref
-	return &m.Call
+	n.calling = n.sim.messages.take(n)
+	return &n.calling.Call
 }
 
 // Send sends an engine's call to the store over the network.
 func (n *node) Send(c *engine.Call) {
-	s, ref := n.sim, n.calling
+	s, m := n.sim, n.calling
 	if d := s.oneWay[c.Op]; d >= 0 {
-		s.queue.pushRequest(s.now+engine.Time(d), ref)
+		s.queue.pushNext(&s.queue.requests, s.now+engine.Time(d), request, m)
 		return
 	}
-	m := s.messages.at(ref)
 	m.fate = s.cfg.Network.Request(s.now, c)
 	if m.fate.LoseRequest {
-		s.messages.release(ref)
+		s.messages.release(m)
 		return
 	}
 	if m.fate.Partial > 0 {
 		m.Batch.Outcomes = slices.Clone(m.Batch.Outcomes) // copied, since it is changed
 	}
 	at := s.now.Add(m.fate.Delay)
-	s.queue.pushRequest(at, ref)
+	s.queue.pushNext(&s.queue.requests, at, request, m)
 	if m.fate.Duplicate {
-		again, twin := s.messages.take()
+		twin := s.messages.take(n)
 		twin.CopyFrom(c)
 		twin.fate = m.fate
-		s.queue.pushRequest(at, again)
+		s.queue.pushNext(&s.queue.requests, at, request, twin)
 	}
 }
 
 // execute executes a call at the store and sends the answer back.
-func (s *Sim) execute(ref uint32) {
-	m := s.messages.at(ref)
+func (s *Sim) execute(m *message) {
 	if m.fate.Partial > 0 {
 		s.refuseSome(m)
 	}
@@ -78,7 +113,7 @@ func (s *Sim) execute(ref uint32) {
 		}
 	}
 	if m.fate.LoseReply && s.admission.parallel == 0 {
-		s.messages.release(ref)
+		s.messages.release(m)
 		return
 	}
 	s.admission.serving++
@@ -86,7 +121,7 @@ func (s *Sim) execute(ref uint32) {
 	if d < 0 {
 		d = s.cfg.Network.Reply(s.now, &m.Call, &m.Reply, rows)
 	}
-	s.queue.pushReply(s.now.Add(d), ref)
+	s.queue.pushNext(&s.queue.replies, s.now.Add(d), reply, m)
 }
 
 // madeReady returns how many jobs a commit made claimable.
@@ -120,23 +155,24 @@ func (s *Sim) refuseSome(m *message) {
 }
 
 // answer handles the arrival or loss of a reply, after which the store may serve a waiting call.
-func (s *Sim) answer(ref uint32) {
+func (s *Sim) answer(m *message) {
 	s.admission.serving--
-	if m := s.messages.at(ref); m.fate.LoseReply {
-		s.messages.release(ref)
+	if m.fate.LoseReply {
+		s.messages.release(m)
 	} else {
-		s.deliverReply(ref, m)
+		s.deliverReply(m)
 	}
-	s.serveNext()
+	if s.admission.line.Size() > 0 {
+		s.serveNext()
+	}
 }
 
-// deliverReply passes the reply in message m, whose number is ref, to the engine that made the call, if that process
-// still lives.
-func (s *Sim) deliverReply(ref uint32, m *message) {
-	n := &s.nodes[m.Engine.Node()]
+// deliverReply passes a reply to the engine that made the call, if that process still lives.
+func (s *Sim) deliverReply(m *message) {
+	n := m.from
 	if n.engine != nil && n.id == m.Engine {
 		if n.frozen > 0 {
-			n.missed = append(n.missed, deferred{rank: reply, ref: ref})
+			n.missed = append(n.missed, deferred{rank: reply, call: m})
 			return
 		}
 		n.engine.Handle(s.now, &m.Call)
@@ -145,7 +181,7 @@ func (s *Sim) deliverReply(ref uint32, m *message) {
 		}
 		s.stepped(n)
 	}
-	s.messages.release(ref)
+	s.messages.release(m)
 }
 
 // slab is a pool of values, to which events refer by index. It reuses freed values, and never moves a value.
@@ -175,7 +211,7 @@ func (s *slab[T]) release(ref uint32) {
 func (s *slab[T]) grow() {
 	made := make([]T, max(16, len(s.items)))
 	if len(s.items)+len(made) > 1<<refBits {
-		panic("sim: too many calls, executions or late jobs at once")
+		panic("sim: too many executions or late jobs at once")
 	}
 	for i := range made {
 		s.order = append(s.order, uint32(len(s.items)))

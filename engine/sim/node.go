@@ -27,7 +27,7 @@ func (s *Sim) crash(i int32) {
 	n.engine, n.frozen = nil, 0
 	for _, m := range n.missed {
 		if m.rank == reply {
-			s.messages.release(m.ref)
+			s.messages.release(m.call)
 		}
 	}
 	n.missed = n.missed[:0]
@@ -42,7 +42,7 @@ func (s *Sim) crash(i int32) {
 		s.record(engine.Event{Kind: engine.Aborted, Node: i, Slot: r.slot, Job: r.job.ID, JobKind: r.job.Kind,
 			Tenant: r.job.Tenant, Class: r.job.Class(), Delivery: r.job.Delivery, Ran: s.now.Sub(r.started)})
 		s.cfg.Handlers.End(s.now, i, r.job, engine.Canceled, true)
-		s.endRun(at-1, r, n)
+		s.endRun(at-1, r)
 	}
 	s.record(engine.Event{Kind: engine.NodeDown, Node: i})
 }
@@ -58,7 +58,7 @@ func (s *Sim) thaw(i int32) {
 	n.missed = nil
 	for _, m := range missed {
 		if m.rank == reply {
-			s.deliverReply(m.ref, s.messages.at(m.ref))
+			s.deliverReply(m.call)
 		} else {
 			s.finish(m.ref, m.key)
 		}
@@ -104,7 +104,7 @@ func (n *node) Start(slot engine.Slot, l *engine.Lease) {
 	s := n.sim
 	ref, r := s.runs.take()
 	r.plan = s.cfg.Handlers.Begin(s.now, n.index, &l.Job)
-	r.job, r.node, r.slot, r.started = &l.Job, n.index, slot, s.now
+	r.job, r.node, r.slot, r.started = &l.Job, n, slot, s.now
 	r.key = s.queue.pushFinish(s.now.Add(r.plan.Runs), ref)
 	s.running++
 	for len(n.runs) <= int(slot) {
@@ -132,32 +132,31 @@ func (s *Sim) finish(ref uint32, key uint64) {
 	if r.key != key {
 		return // the execution was cancelled or died, and the slot may have another
 	}
-	n := &s.nodes[r.node]
+	n := r.node
 	if n.frozen > 0 {
-		n.missed = append(n.missed, deferred{finish, ref, key})
+		n.missed = append(n.missed, deferred{rank: finish, ref: ref, key: key})
 		return
 	}
 	if r.plan.Kills {
-		node := r.node
-		s.crash(node)
+		s.crash(n.index)
 		n.down++
-		s.endLater(ending{kind: Crash, node: node}, s.cfg.Restart)
+		s.endLater(ending{kind: Crash, node: n.index}, s.cfg.Restart)
 		return
 	}
 	if r.plan.Undecided {
-		r.plan.Error = s.cfg.Handlers.(Judge).Decide(s.now, r.node, r.job)
+		r.plan.Error = s.cfg.Handlers.(Judge).Decide(s.now, n.index, r.job)
 	}
 	slot, err, ran := r.slot, r.plan.Error, s.now.Sub(r.started)
-	s.cfg.Handlers.End(s.now, r.node, r.job, err, false)
-	s.endRun(ref, r, n)
+	s.cfg.Handlers.End(s.now, n.index, r.job, err, false)
+	s.endRun(ref, r)
 	n.engine.Finish(s.now, slot, err, ran)
 	s.stepped(n)
 }
 
-// endRun frees the record r, whose number is ref, of an execution on node n.
-func (s *Sim) endRun(ref uint32, r *run, n *node) {
-	r.key, r.job = 0, nil
-	n.runs[r.slot] = 0
+// endRun frees the record r, whose number is ref, of an execution.
+func (s *Sim) endRun(ref uint32, r *run) {
+	r.key = 0
+	r.node.runs[r.slot] = 0
 	s.runs.release(ref)
 	s.running--
 }

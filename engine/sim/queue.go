@@ -44,13 +44,13 @@ const refBits = 24
 func (a *brief) ref() uint32 { return uint32(a.key & (1<<refBits - 1)) }
 
 // queue holds the pending events, each kind in the cheapest structure: single times as scalars, calls, whose delays are
-// mostly constant, in rings, ends of executions in a heap of their own, the deadline of every node in another, and rare
+// mostly constant, in lists, ends of executions in a heap of their own, the deadline of every node in another, and rare
 // or unordered events in a third. It is ordered by time, rank and sequence of pushes.
 type queue struct {
 	due      engine.Time // time at which a waiting job becomes ready; Never: none
 	arrival  engine.Time // time of the next job; Never: no more
-	requests ring
-	replies  ring
+	requests calls
+	replies  calls
 	finishes finishes
 	timers   timers
 	others   heap.Heap[event]
@@ -107,17 +107,11 @@ func (q *queue) otherFirst(at engine.Time, from rank) bool {
 	seq := top.order & (1<<rankBits - 1)
 	switch from {
 	case request:
-		return seq < q.requests.head().key>>refBits
+		return seq < q.requests.head.seq
 	case reply:
-		return seq < q.replies.head().key>>refBits
+		return seq < q.replies.head.seq
 	}
 	return true // there is at most one other event of that kind
-}
-
-// key returns a key for a new pending event, made of the next sequence number and ref, the index of the event's record.
-func (q *queue) key(ref uint32) uint64 {
-	q.seq++
-	return q.seq<<refBits | uint64(ref)
 }
 
 // push adds an event of any kind (rank) to others, the heap for rare events and for those that come out of order.
@@ -128,60 +122,43 @@ func (q *queue) push(at engine.Time, r rank, ref uint32) {
 
 // pushFinish adds the end of an execution and returns the event's key.
 func (q *queue) pushFinish(at engine.Time, ref uint32) uint64 {
-	key := q.key(ref)
+	q.seq++
+	key := q.seq<<refBits | uint64(ref)
 	q.finishes.push(brief{at, key})
 	return key
 }
 
-// pushRequest adds the arrival of a call at the store.
-func (q *queue) pushRequest(at engine.Time, ref uint32) { q.pushNext(&q.requests, at, request, ref) }
-
-// pushReply adds the arrival of an answer at its node.
-func (q *queue) pushReply(at engine.Time, ref uint32) { q.pushNext(&q.replies, at, reply, ref) }
-
-// pushNext adds an event to a ring or, if it comes before the ring's last event, to others, the heap of rare events.
-func (q *queue) pushNext(to *ring, at engine.Time, r rank, ref uint32) {
-	if to.size == 0 {
-		to.first = at
-	} else if at < to.last {
-		q.push(at, r, ref)
+// pushNext adds a call or an answer to those on their way or, if it comes before the last of them, to others, the heap
+// of rare events.
+func (q *queue) pushNext(to *calls, at engine.Time, r rank, m *message) {
+	switch {
+	case to.head == nil:
+		to.head, to.first = m, at
+	case at < to.last.at:
+		q.push(at, r, m.ref)
 		return
+	default:
+		to.last.next = m
 	}
-	if to.size == len(to.events) {
-		to.grow()
-	}
-	to.events[(to.from+to.size)&(len(to.events)-1)] = brief{at, q.key(ref)}
-	to.size++
-	to.last = at
+	q.seq++
+	m.at, m.seq, m.next, to.last = at, q.seq, nil, m
 }
 
-// ring is a ring buffer of events in order of time.
-type ring struct {
-	events []brief     // its length is a power of two
-	first  engine.Time // time of the first event; Never: none
-	last   engine.Time // time of the last event, if there is one
-	from   int
-	size   int
+// calls is the list of calls on their way to the store, or of answers on their way back, in order of time.
+type calls struct {
+	first engine.Time // time of the first one; Never: none
+	head  *message    // nil: the list is empty
+	last  *message
 }
 
-func (r *ring) head() *brief { return &r.events[r.from&(len(r.events)-1)] }
-
-func (r *ring) grow() {
-	grown := make([]brief, max(64, 2*r.size))
-	for i := range r.size {
-		grown[i] = r.events[(r.from+i)&(r.size-1)]
+// pop removes and returns the first one.
+func (c *calls) pop() *message {
+	m := c.head
+	c.first, c.head = engine.Never, m.next
+	if c.head != nil {
+		c.first = c.head.at
 	}
-	r.events, r.from = grown, 0
-}
-
-func (r *ring) pop() uint32 {
-	ref := r.head().ref()
-	r.from = (r.from + 1) & (len(r.events) - 1)
-	r.first = engine.Never
-	if r.size--; r.size > 0 {
-		r.first = r.head().at
-	}
-	return ref
+	return m
 }
 
 // timers holds the deadline of every node in an indexed binary heap, so that moving a deadline leaves no stale entry

@@ -27,9 +27,11 @@ func (q *queue) take() (p popped, ok bool) {
 	}
 	switch from {
 	case request:
-		p.seq, p.ref = q.requests.head().key>>refBits, q.requests.pop()
+		m := q.requests.pop()
+		p.seq, p.ref = m.seq, m.ref
 	case reply:
-		p.seq, p.ref = q.replies.head().key>>refBits, q.replies.pop()
+		m := q.replies.pop()
+		p.seq, p.ref = m.seq, m.ref
 	case finish:
 		e := q.finishes.pop()
 		p.seq, p.ref = e.key>>refBits, e.ref()
@@ -72,9 +74,9 @@ func newQueue() *queue {
 func (q *queue) add(at engine.Time, r rank, ref uint32) {
 	switch r {
 	case request:
-		q.pushRequest(at, ref)
+		q.pushNext(&q.requests, at, request, &message{ref: ref})
 	case reply:
-		q.pushReply(at, ref)
+		q.pushNext(&q.replies, at, reply, &message{ref: ref})
 	case finish:
 		q.pushFinish(at, ref)
 	default:
@@ -87,8 +89,8 @@ func (q *queue) add(at engine.Time, r rank, ref uint32) {
 func TestOrderAtOneInstant(t *testing.T) {
 	want := []rank{control, request, reply, finish, arrival}
 	q := newQueue()
-	q.pushRequest(9, 7) // so that the others come out of order
-	q.pushReply(9, 7)
+	q.add(9, request, 7) // so that the others come out of order
+	q.add(9, reply, 7)
 	for copies := range 3 {
 		for i := range want {
 			q.add(7, want[len(want)-1-i], uint32(copies))
@@ -140,7 +142,7 @@ func TestQueueAgainstSlice(t *testing.T) {
 		ranks := []rank{control, request, reply, finish, arrival}
 		t.Repeat(map[string]func(*rapid.T){
 			"": func(t *rapid.T) {
-				if n := len(q.others) + q.requests.size + q.replies.size + q.finishes.size(); n != len(want) {
+				if n := len(q.others) + q.requests.size() + q.replies.size() + q.finishes.size(); n != len(want) {
 					t.Fatalf("%d events, want %d", n, len(want))
 				}
 				if most = max(most, q.finishes.size()); q.finishes.room() > 64*most {
@@ -174,7 +176,7 @@ func TestQueueAgainstSlice(t *testing.T) {
 	})
 }
 
-// TestManyCallsAtOnce has more calls on their way than a ring has room for at first, while some arrive: they come in order.
+// TestManyCallsAtOnce has a thousand calls on their way, while some arrive: they come in order.
 func TestManyCallsAtOnce(t *testing.T) {
 	q := newQueue()
 	next := uint32(0)
@@ -185,7 +187,7 @@ func TestManyCallsAtOnce(t *testing.T) {
 		next++
 	}
 	for ref := range uint32(1000) {
-		if q.pushRequest(engine.Time(ref/7), ref); ref%3 == 0 {
+		if q.add(engine.Time(ref/7), request, ref); ref%3 == 0 {
 			take()
 		}
 	}

@@ -16,7 +16,7 @@ import (
 type node struct {
 	sim     *Sim
 	index   int32
-	calling uint32         // message that the engine is filling in
+	calling *message       // the call that the engine is filling in
 	awake   bool           // the node is in Sim.awake
 	engine  *engine.Engine // engine of the node; nil: it is down
 	id      engine.EngineID
@@ -31,7 +31,8 @@ type node struct {
 
 type deferred struct {
 	rank rank
-	ref  uint32
+	call *message // reply
+	ref  uint32   // finish
 	key  uint64
 }
 
@@ -39,7 +40,7 @@ type deferred struct {
 type run struct {
 	key     uint64 // key of its finish event; 0: the slot is free
 	job     *engine.Job
-	node    int32
+	node    *node
 	slot    engine.Slot
 	started engine.Time
 	plan    Execution
@@ -62,7 +63,7 @@ type Sim struct {
 	arriving [1]engine.NewJob // next arrival
 	promoted []engine.Promotion
 
-	messages slab[message]
+	messages messages
 	runs     slab[run]
 	late     slab[[1]engine.NewJob] // jobs on their way to the store
 	running  int
@@ -133,17 +134,15 @@ func (s *Sim) Step() bool { return s.Steps(1) }
 // a time of Config.Rest, or the next event is after Config.Until; then the clock stands at the end. It panics with an
 // *Endless at an instant that does not end.
 func (s *Sim) Steps(n int) bool {
-	for ; n > 0; n-- {
+	for end := s.tally.all + min(int64(n), 1<<62); s.tally.all < end; {
 		at, from := s.queue.usual()
-		if from == timer && !s.isDue(at) || len(s.queue.others) > 0 {
-			at, from = s.nextEvent()
+		if from == timer || len(s.queue.others) > 0 {
+			at, from = s.nextEvent(at)
 		}
 		if s.live == 0 || at > s.last {
 			if !s.goesOn(at) {
 				return false
 			}
-		} else {
-			s.rests = engine.Never
 		}
 		if at > s.now {
 			s.now, s.tally.events, s.tally.moves = at, 0, 0
@@ -197,8 +196,11 @@ func (s *Sim) goesOn(at engine.Time) bool {
 }
 
 // nextEvent returns the time of the next event and the rank of the structure that holds it: see queue.next. First it
-// puts off timers at the front of the queue that were set too early.
-func (s *Sim) nextEvent() (at engine.Time, from rank) {
+// puts off timers at the front of the queue that were set too early; usual is what queue.usual returned.
+func (s *Sim) nextEvent(usual engine.Time) (at engine.Time, from rank) {
+	if len(s.queue.others) == 0 && s.isDue(usual) {
+		return usual, timer
+	}
 	at, from = s.queue.next()
 	for from == timer && !s.isDue(at) {
 		at, from = s.queue.next()
@@ -253,9 +255,9 @@ func (s *Sim) happen(ev event) {
 	case control:
 		s.control(ev.ref)
 	case request:
-		s.arrive(ev.ref)
+		s.arrive(s.messages.all[ev.ref])
 	case reply:
-		s.answer(ev.ref)
+		s.answer(s.messages.all[ev.ref])
 	case announcement:
 		s.queue.announcing = false
 		s.announce()
@@ -303,6 +305,7 @@ func (s *Sim) enqueue(job *[1]engine.NewJob) {
 	}
 	witness{s}.Enqueued(s.now, j)
 	s.tally.enqueued++
+	s.rests = engine.Never
 	if j.Delay == 0 || s.cfg.Held {
 		s.wake()
 		return

@@ -28,7 +28,11 @@ func RecordJobs(all ...Recorder) JobRecorder {
 		if j, ok := rec.(JobRecorder); ok && to == (nobody{}) {
 			to = j
 		} else if rec != nil {
-			to = &eventBuilder{first: to, second: rec}
+			b := &eventBuilder{first: to, second: rec}
+			if b.memory, ok = rec.(memory); !ok {
+				b.memory = b
+			}
+			to = b
 		}
 	}
 	return to
@@ -46,12 +50,19 @@ func (nobody) Started(Time, int32, Slot, *Lease, time.Duration)             {}
 func (nobody) Finished(Time, int32, Slot, *Lease, ErrorKind, time.Duration) {}
 func (nobody) Committed(Time, int32, EventKind, *Outcome, *Result)          {}
 
+// memory is a Recorder that keeps events and provides the memory for the next one, so that no event is copied into it.
+type memory interface{ Next() *Event }
+
 // eventBuilder is a JobRecorder that passes events to two recorders, to the second as Event values.
 type eventBuilder struct {
 	first  JobRecorder
 	second Recorder
+	memory memory // of the second; itself, if that has none
 	event  Event
 }
+
+// Next returns memory for one event.
+func (b *eventBuilder) Next() *Event { return &b.event }
 
 // Record passes an event to both recorders.
 func (b *eventBuilder) Record(e *Event) {
@@ -61,48 +72,55 @@ func (b *eventBuilder) Record(e *Event) {
 
 func (b *eventBuilder) Called(at Time, node int32, op Op, rows int32) {
 	b.first.Called(at, node, op, rows)
-	b.event = Event{At: at, Kind: Called}
-	b.event.Node, b.event.Op, b.event.Count = node, op, rows
-	b.second.Record(&b.event)
+	e := b.memory.Next()
+	*e = Event{At: at, Kind: Called}
+	e.Node, e.Op, e.Count = node, op, rows
+	b.second.Record(e)
 }
 
 func (b *eventBuilder) Enqueued(at Time, j *NewJob) {
 	b.first.Enqueued(at, j)
-	b.event = Event{At: at, Kind: Enqueued, Node: -1}
-	b.event.JobKind, b.event.Tenant, b.event.Job, b.event.Delay = j.Kind, j.Tenant, j.ID, j.Delay
-	b.second.Record(&b.event)
+	e := b.memory.Next()
+	*e = Event{At: at, Kind: Enqueued, Node: -1}
+	e.JobKind, e.Tenant, e.Job, e.Delay = j.Kind, j.Tenant, j.ID, j.Delay
+	b.second.Record(e)
 }
 
 func (b *eventBuilder) Promoted(at Time, node int32, p *Promotion) {
 	b.first.Promoted(at, node, p)
-	b.event = Event{At: at, Kind: Promoted, Node: node, Class: p.Class, JobKind: p.Kind, Tenant: p.Tenant, Job: p.Job}
-	b.second.Record(&b.event)
+	e := b.memory.Next()
+	*e = Event{At: at, Kind: Promoted, Node: node, Class: p.Class, JobKind: p.Kind, Tenant: p.Tenant, Job: p.Job}
+	b.second.Record(e)
 }
 
 func (b *eventBuilder) Leased(at Time, node int32, l *Lease) {
 	b.first.Leased(at, node, l)
-	b.event.fill(at, Leased, node, l)
-	b.second.Record(&b.event)
+	e := b.memory.Next()
+	e.fill(at, Leased, node, l)
+	b.second.Record(e)
 }
 
 func (b *eventBuilder) Started(at Time, node int32, s Slot, l *Lease, waited time.Duration) {
 	b.first.Started(at, node, s, l, waited)
-	b.event = Event{At: at, Kind: Started, Waited: waited}
-	b.event.runs(node, s, l)
-	b.second.Record(&b.event)
+	e := b.memory.Next()
+	*e = Event{At: at, Kind: Started, Waited: waited}
+	e.runs(node, s, l)
+	b.second.Record(e)
 }
 
 func (b *eventBuilder) Finished(at Time, node int32, s Slot, l *Lease, err ErrorKind, ran time.Duration) {
 	b.first.Finished(at, node, s, l, err, ran)
-	b.event = Event{At: at, Kind: Finished, Error: err, Ran: ran}
-	b.event.runs(node, s, l)
-	b.second.Record(&b.event)
+	e := b.memory.Next()
+	*e = Event{At: at, Kind: Finished, Error: err, Ran: ran}
+	e.runs(node, s, l)
+	b.second.Record(e)
 }
 
 func (b *eventBuilder) Committed(at Time, node int32, kind EventKind, o *Outcome, r *Result) {
 	b.first.Committed(at, node, kind, o, r)
-	b.event.judge(at, kind, node, o, r)
-	b.second.Record(&b.event)
+	e := b.memory.Next()
+	e.judge(at, kind, node, o, r)
+	b.second.Record(e)
 }
 
 // runs sets the fields of an event about a running job: its node and slot, and those that its lease determines.

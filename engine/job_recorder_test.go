@@ -8,6 +8,20 @@ import (
 	"qsim/engine/sim"
 )
 
+// keeper is a Recorder that counts the events which were built in its own memory.
+type keeper struct {
+	next  engine.Event
+	built int
+}
+
+func (k *keeper) Next() *engine.Event { return &k.next }
+
+func (k *keeper) Record(e *engine.Event) {
+	if e == &k.next {
+		k.built++
+	}
+}
+
 // TestRecordJobsAsEvents passes every call of a JobRecorder to a Recorder of events, and compares
 // the digest of each event with that of its source.
 func TestRecordJobsAsEvents(t *testing.T) {
@@ -53,6 +67,10 @@ func TestRecordJobsAsEvents(t *testing.T) {
 			var alone, beside events // recorders used alone, and together with a JobRecorder
 			tt.record(engine.RecordJobs(&beside, engine.RecordJobs(nil, &alone)))
 			tt.record(engine.RecordJobs(nil)) // nobody listens
+			var own keeper
+			if tt.record(engine.RecordJobs(&own)); own.built != 1 || own.next != tt.want {
+				t.Errorf("%d events built in the recorder's memory, the last one %+v, want %+v", own.built, own.next, tt.want)
+			}
 			if len(alone) != 1 || alone[0] != tt.want || len(beside) != 1 || beside[0] != tt.want {
 				t.Errorf("recorded %+v and %+v, want %+v", alone, beside, tt.want)
 			}

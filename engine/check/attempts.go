@@ -49,9 +49,10 @@ func (c *Checker) Told(node int32) { c.nodes[node].untold-- }
 // Without a fence by token earlier holders may bury it too, so that its highest counts so far apply.
 func (c *Checker) mayDie(s *subject) bool {
 	j, retry, reaper := s.j, c.rules.retry(s.j.kind), &c.rules.Node.Reaper
-	attempts, recovered := j.charged.most, j.recoveries.counted.most
+	recoveries := c.jobs.recoveries[s.r]
+	attempts, recovered := j.charged.most, recoveries.counted.most
 	if !c.d.fenced {
-		attempts, recovered = max(attempts, j.peak), max(recovered, j.recoveries.most)
+		attempts, recovered = max(attempts, j.peak), max(recovered, recoveries.most)
 	}
 	if retry.ByFailure {
 		attempts = j.failures.most + 1
@@ -73,15 +74,15 @@ func (c *Checker) mayGoOn(s *subject) bool {
 		!c.d.fenced && s.Token != j.token {
 		return false
 	}
-	exact, recovered := c.d.fenced || reaper.Guard <= engine.FenceToken, j.recoveries.counted.least
+	exact, recovered := c.d.fenced || reaper.Guard <= engine.FenceToken, c.jobs.recoveries[s.r].counted.least
 	switch {
 	case expired && (reaper.After == engine.Bury || exact && reaper.BuryAt > 0 && recovered >= reaper.BuryAt):
 		return c.complain(Limit, "it was recovered %d times, and was to be buried at %d", recovered, reaper.BuryAt)
 	case c.d.fenced: // the next claim will exceed the limit
 		return false
 	case expired && reaper.Nothing, retry.ByFailure, retry.MaxAttempts == 0, retry.isFree(s.Error):
-	case j.last.least >= retry.MaxAttempts:
-		c.complain(Limit, "it was attempt %d of %d", j.last.least, retry.MaxAttempts)
+	case j.last >= retry.MaxAttempts:
+		c.complain(Limit, "it was attempt %d of %d", j.last, retry.MaxAttempts)
 	}
 	return true
 }

@@ -27,7 +27,8 @@ func (c *Checker) Sweep(live iter.Seq[unfinished.Job]) {
 	if c.caughtUp().breach != nil {
 		return
 	}
-	seen, missing := make([]bool, c.jobs.size), sum(c.counts.Ready)+sum(c.counts.Waiting)+sum(c.counts.InFlight)
+	c.jobs.swept++
+	missing := sum(c.counts.Ready) + sum(c.counts.Waiting) + sum(c.counts.InFlight)
 	for l := range live {
 		c.checks[NoLoss]++
 		r := c.jobs.find(l.ID)
@@ -38,13 +39,13 @@ func (c *Checker) Sweep(live iter.Seq[unfinished.Job]) {
 		case r == isDone:
 			c.Complain(Final, l.ID, "the store has it %v, and it is done", l.State)
 			return
-		case seen[r]:
+		}
+		j := c.jobs.at(r)
+		if j.swept == c.jobs.swept {
 			c.Complain(NoLoss, l.ID, "the store has it twice")
 			return
 		}
-		seen[r] = true
-		j := c.jobs.at(r)
-		if isLive(j.state) {
+		if j.swept = c.jobs.swept; isLive(j.state) {
 			missing--
 		}
 		if l.State != j.state || l.Tenant != j.tenant || l.State != engine.InFlight && l.Class != j.class {
@@ -54,7 +55,7 @@ func (c *Checker) Sweep(live iter.Seq[unfinished.Job]) {
 		}
 	}
 	for r := ref(0); missing > 0 && r < c.jobs.size; r++ {
-		if j := c.jobs.at(r); !seen[r] && isLive(j.state) {
+		if j := c.jobs.at(r); j.swept != c.jobs.swept && isLive(j.state) {
 			c.Complain(NoLoss, j.id, "it is %v, and the store does not have it", j.state)
 			return
 		}

@@ -58,7 +58,9 @@ func New(r Rules) *Checker {
 	c := &Checker{rules: r, d: r.derive(), nodes: make([]node, r.Nodes), ready: engine.Never, kept: r.Calm - 1}
 	c.wakes.at, c.claim.owed = engine.Never, make([]owed, r.Nodes)
 	c.running = make([]int, len(r.Store.MaxRunning))
+	c.jobs.recoveries = make(map[ref]recoveries)
 	c.jobs.extend()
+	c.jobs.grow()
 	if r.Serial != nil {
 		c.latest = make(map[uint32]engine.JobID)
 	}
@@ -88,10 +90,15 @@ func (c *Checker) Checks() [NumInvariants]int64 {
 	return checks
 }
 
+// Next returns the memory of the event that Record queues next: an event that is built there is not copied.
+func (c *Checker) Next() *engine.Event { return &c.queue[c.queued] }
+
 // Record queues an event. It is checked when the queue is full, when a process starts or dies, or before the checker
 // is asked for what depends on it.
 func (c *Checker) Record(e *engine.Event) {
-	c.queue[c.queued] = *e
+	if next := c.Next(); e != next {
+		*next = *e
+	}
 	if c.queued++; c.queued == len(c.queue) || e.Kind >= engine.NodeUp {
 		c.caughtUp()
 	}
@@ -185,7 +192,7 @@ func (c *Checker) prepare(s *subject) {
 		return
 	}
 	if s.j.state != engine.Dead && s.From != engine.InFlight && c.d.asRead(s.Event) {
-		c.recovered(s.j) // jobs that were in flight when they were read
+		c.recovered(s.r) // jobs that were in flight when they were read
 	}
 }
 
@@ -204,7 +211,7 @@ func (c *Checker) follow(s *subject) {
 		c.followLeased(s)
 	case engine.LeaseTaken:
 		c.leave(s.r, j)
-		c.recovered(j)
+		c.recovered(s.r)
 		j.reaped, j.forgotten, j.claimed, j.token = true, false, s.At, s.Token
 		c.enter(s.r, j)
 	case engine.LeaseForgotten:

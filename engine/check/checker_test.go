@@ -237,6 +237,12 @@ func TestBreaches(t *testing.T) {
 			r.Idle, r.Between = 40*time.Second, time.Second
 			r.Only = check.Set(0).With(check.Starvation)
 		}, ""},
+		{"recoveries of the job that was in the row before", begun().lease(1, 0, 1, 0, 0).after(11*time.Second).take(1, 1).commit(engine.Returned, 1, 1, engine.LeaseExpired, 0).
+			attempt(2, engine.NoError).commit(engine.Acked, 1, 2, engine.NoError, 0).enqueue(2).lease(2, 0, 1, 0, 0).after(11*time.Second).take(2, 1).
+			commit(engine.Returned, 2, 1, engine.LeaseExpired, 0), func(r *check.Rules) { r.Node.Reaper.BuryAt = 2 }, ""},
+		{"recovered twice, and not buried", begun().lease(1, 0, 1, 0, 0).after(11*time.Second).take(1, 1).commit(engine.Returned, 1, 1, engine.LeaseExpired, 0).
+			attempt(2, engine.NoError).after(11*time.Second).take(1, 2).commit(engine.Returned, 1, 2, engine.LeaseExpired, 0),
+			func(r *check.Rules) { r.Node.Reaper.BuryAt = 2 }, "I-4"},
 		{"without a fence, buried at its first attempt", failed().commit(engine.Buried, 1, 1, engine.Timeout, 0), func(r *check.Rules) { r.Store.Fence = engine.FenceState }, "I-4"},
 		{"without a fence, a third failure goes on", begun().failAgain(1, engine.Timeout).failAgain(2, engine.Timeout).attempt(3, engine.Timeout).commit(engine.Nacked, 1, 3, engine.Timeout, time.Second), func(r *check.Rules) { r.Store.Fence = engine.FenceState }, "I-4"},
 		{"a job waits for too long", begun().after(time.Minute).lease(1, 0, 1, time.Minute, time.Minute), func(r *check.Rules) { r.Calm, r.Wait = 0, 10*time.Second }, "I-14"},
@@ -291,9 +297,10 @@ func TestStoreAgainstRecord(t *testing.T) {
 		look func(c *check.Checker)
 		want string
 	}{
-		{"all is well", func(c *check.Checker) { c.Balance(stats); c.Sweep(seq(right)) }, ""},
+		{"all is well, twice", func(c *check.Checker) { c.Balance(stats); c.Sweep(seq(right)); c.Sweep(seq(right)) }, ""},
 		{"a count", func(c *check.Checker) { c.Balance(wrong) }, "I-1 broke"},
 		{"a job that is gone", func(c *check.Checker) { c.Sweep(seq()) }, "job 1: it is in-flight, and the store does not have it"},
+		{"a job that was there", func(c *check.Checker) { c.Sweep(seq(right)); c.Sweep(seq()) }, "job 1: it is in-flight, and the store does not have it"},
 		{"a ready job that is gone", func(c *check.Checker) {
 			c.Record(&engine.Event{Kind: engine.Enqueued, Job: 2, Node: -1})
 			c.Sweep(seq(right))

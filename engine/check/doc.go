@@ -17,7 +17,7 @@
 // functions that check events of some kinds. Some rules apply only after the storms: injected failures and bursts
 // of load. A node runs one process after another, as crashes and restarts have it; each is a life of the node.
 //
-// A Checker keeps one row of 320 bytes for each live or dead job, and 4 bytes for each that is done, if jobs that
+// A Checker keeps one row of 256 bytes for each live or dead job, and 4 bytes for each that is done, if jobs that
 // arrive one after the other have IDs that differ in bits 8 to 13, as those of scenarios (files that describe a
 // simulation); up to 300 for IDs without any order.
 package check

@@ -149,8 +149,9 @@ func (c *Checker) followLeased(s *subject) {
 	j.begun, j.succeeded, j.failed = j.begun&mask, j.succeeded&mask, j.failed&mask
 	j.started, j.finished = 0, 0
 	j.node, j.life, j.claimed = s.Node, s.n.life, s.At
-	j.charged.add(1)
-	j.last, j.peak = j.charged, max(j.peak, j.charged.most)
+	if j.charged.add(1); !c.d.fenced {
+		j.last, j.peak = j.charged.least, max(j.peak, j.charged.most)
+	}
 	c.enter(s.r, j)
 	if c.claim.open {
 		c.claim.claimed[s.Class]++
@@ -166,8 +167,8 @@ func (c *Checker) followLeased(s *subject) {
 
 // recovered counts a recovery of a job's lease. Only bounds are known for a reaper with two steps: it reads the count
 // in its first step, and StoreOptions.RecoveriesWithin may have restarted the count since.
-func (c *Checker) recovered(j *job) {
-	r, within := &j.recoveries, c.rules.Store.RecoveriesWithin
+func (c *Checker) recovered(of ref) {
+	r, within := c.jobs.recoveries[of], c.rules.Store.RecoveriesWithin
 	before := r.n
 	if within > 0 && c.now.Sub(r.at) > within {
 		r.n = 0
@@ -184,22 +185,28 @@ func (c *Checker) recovered(j *job) {
 		r.counted = span{0, math.MaxInt32}
 	}
 	r.most = max(r.most, r.counted.most)
+	c.jobs.recoveries[of] = r
 }
 
 func (c *Checker) followCommitted(s *subject) {
 	j := s.j
-	j.committed = s.Token
 	class := engine.Retry
 	if j.delivery == 0 {
 		class = engine.Fresh
 	}
 	c.leave(s.r, j)
 	if s.Error == engine.LeaseExpired && s.Kind != engine.Buried {
-		j.stand, j.recoveries.reaper = c.rules.Node.Reaper.Stand, engine.NewEngineID(s.Node, s.n.life)
+		j.stand = c.rules.Node.Reaper.Stand
+		r := c.jobs.recoveries[s.r]
+		r.reaper = engine.NewEngineID(s.Node, s.n.life)
+		c.jobs.recoveries[s.r] = r
 	}
-	switch s.Kind {
-	case engine.Acked:
+	if s.Kind == engine.Acked {
 		c.jobs.finish(s.r)
+		return
+	}
+	j.committed = s.Token
+	switch s.Kind {
 	case engine.Buried:
 		j.state = engine.Dead
 		if s.From == engine.Ready { // shed by a claim: no failure of an attempt
@@ -234,7 +241,7 @@ func (c *Checker) charge(s *subject) {
 	case retry == nil && !returned:
 	case retry == nil || !retry.isFree(s.Error): // a returned job is redone
 		j.failures.add(1)
-	case !c.d.fenced || j.recoveries.vague: // a failure or a snooze
+	case !c.d.fenced || c.jobs.recoveries[s.r].vague: // a failure or a snooze
 		j.failures.most++
 		if s.From == engine.InFlight {
 			j.charged.least--
@@ -258,7 +265,9 @@ func (c *Checker) followRedriven(s *subject) {
 	if c.rules.Resets {
 		j.charged = span{0, math.MaxInt32 / 2}
 		j.failures = span{0, math.MaxInt32 / 2}
-		j.recoveries.vague, j.asks.delay = true, 0
+		r := c.jobs.recoveries[s.r]
+		r.vague, j.asks.delay = true, 0
+		c.jobs.recoveries[s.r] = r
 	}
 	c.toReady(j, s.Class, s.At)
 }

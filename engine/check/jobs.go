@@ -6,15 +6,11 @@ import (
 	"qsim/engine"
 )
 
-// job is the checker's state of a live or dead job. What every job uses comes first, what few use comes last: each line
-// of a processor's cache holds 64 bytes of it.
+// job is the checker's state of a live or dead job. It fills four lines of a processor's cache, of 64 bytes each: what
+// most events read, what jobs in flight use, what ready ones use, and what failures and few others use.
 type job struct {
 	id        engine.JobID
 	token     engine.Token // fencing token of the latest claim or recovery
-	enqueued  engine.Time
-	ready     engine.Time // time since which it is, or was last, ready; Waiting: due time
-	key       engine.Time // ready key: its position among the ready jobs, if the job is ready
-	stood     engine.Time // ready key when it was last ready by the store's rule
 	tenant    engine.TenantID
 	delivery  int32
 	kind      engine.Kind
@@ -24,8 +20,10 @@ type job struct {
 	forgotten bool         // the store has lost its lease record
 	untimed   bool         // its lease may have been extended beyond the TTL
 	stand     engine.Place // place rule of its latest recovery for the next time it is ready
+	claimed   engine.Time  // time of the latest claim or recovery
+	// Bit masks of its last 64 deliveries, by number modulo 64: those whose handler began, succeeded and failed.
+	begun, succeeded, failed uint64
 
-	claimed    engine.Time // time of the latest claim or recovery
 	renewed    engine.Time // in flight: start or last extension of its lease
 	asked      engine.Time // in flight: time at which its holder last requested an extension
 	started    engine.Time // start of its latest delivery's execution, while that delivery is current
@@ -35,23 +33,25 @@ type job struct {
 	life       uint32      // life of that node
 	owed       uint32      // that life, while the outcome of an ended execution is not committed; else 0
 	turn       uint32      // number of the claim, see owing
+	failures   span
 
-	charged  span
-	last     span // attempts charged at its latest claim, which is included
-	failures span
-	peak     int32 // upper bound of charged at any time
-	snoozes  int32
-	// Bit masks of its last 64 deliveries, by number modulo 64: those whose handler began, succeeded and failed.
-	begun, succeeded, failed uint64
-	committed                engine.Token // token of the latest outcome that took effect
+	enqueued engine.Time
+	ready    engine.Time // time since which it is, or was last, ready; Waiting: due time
+	key      engine.Time // ready key: its position among the ready jobs, if the job is ready
+	stood    engine.Time // ready key when it was last ready by the store's rule
+	charged  span        // attempts charged
+	since    engine.Time // ready: time at which it became ready; the next fields are as of then
+	idled    float64     // value of load.idled
+	others   int64       // value of load.begun
 
-	since      engine.Time  // ready: time at which it became ready; the next fields are as of then
-	idled      float64      // value of load.idled
-	others     int64        // value of load.begun
-	dropped    engine.Token // token under which the holder will commit nothing any more
-	asks       asks
-	before     engine.JobID // earlier job of its serial key that it waits for; 0: none
-	recoveries recoveries
+	committed engine.Token // token of the latest outcome that took effect and did not end it as done
+	last      int32        // without a fence by token: least attempts charged at its latest claim, which is included
+	peak      int32        // without a fence by token: upper bound of charged at any time
+	snoozes   int32
+	swept     uint32       // number of the latest Checker.Sweep in which the store had it
+	dropped   engine.Token // token under which the holder will commit nothing any more
+	asks      asks
+	before    engine.JobID // earlier job of its serial key that it waits for; 0: none
 }
 
 // recoveries counts the recoveries of a job's lease towards Reaper.BuryAt.
@@ -62,7 +62,6 @@ type recoveries struct {
 	at      engine.Time     // time of the first
 	counted span            // bounds of those counted by its reaper
 	vague   bool            // the job's attempts may have started over
-	_       [24]byte        // a job fills five lines
 }
 
 // asks holds, for one job, the latest delay that the retry policy chose, and the random number that its jitter used.
@@ -89,11 +88,14 @@ const (
 type jobs struct {
 	// rows grow by chunks and never move. The first entry is no job: head and tail of the list of jobs in flight,
 	// whose leases were renewed longest ago first.
-	rows  []*[chunkSize]job
+	rows  [][]job
 	size  ref // entries in use, or free
 	free  []ref
 	index []page // hash table with open addressing, its length a power of two
 	used  int    // pages in use
+	swept uint32 // number of sweeps, see job.swept
+
+	recoveries map[ref]recoveries // of jobs whose leases were recovered
 }
 
 const chunkSize = 256
@@ -111,6 +113,8 @@ func slot(id engine.JobID) int { return int(id >> slotShift & 63) }
 
 func rest(id engine.JobID) uint64 { return uint64(id) &^ (63 << slotShift) }
 
+// at returns the row of a ref. Chunks are slices: Go reads the first byte of an array to see that its pointer is not nil,
+// and a processor's cache would have to hold that, too.
 func (t *jobs) at(r ref) *job { return &t.rows[r/chunkSize][r%chunkSize] }
 
 // page returns the entry for a job ID in the index, or the empty entry where it would be inserted.
@@ -126,9 +130,6 @@ func (t *jobs) page(id engine.JobID) *page {
 
 // find returns the table index (ref) of a job's state: noRef if it was never enqueued, isDone if it is done.
 func (t *jobs) find(id engine.JobID) ref {
-	if len(t.index) == 0 {
-		return noRef
-	}
 	if p := t.page(id); p.refs != nil {
 		return p.refs[slot(id)]
 	}
@@ -146,6 +147,7 @@ func (t *jobs) add(id engine.JobID) ref {
 	r := t.free[len(t.free)-1]
 	t.free = t.free[:len(t.free)-1]
 	*t.at(r) = job{id: id}
+	delete(t.recoveries, r)
 	p := t.page(id)
 	if p.refs == nil {
 		*p = page{rest(id), new([64]ref)}
@@ -158,7 +160,7 @@ func (t *jobs) add(id engine.JobID) ref {
 // extend returns the ref of a new entry.
 func (t *jobs) extend() ref {
 	if t.size%chunkSize == 0 {
-		t.rows = append(t.rows, new([chunkSize]job))
+		t.rows = append(t.rows, make([]job, chunkSize))
 	}
 	t.size++
 	return t.size - 1

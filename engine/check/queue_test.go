@@ -40,3 +40,15 @@ func TestCatchesUp(t *testing.T) {
 		}
 	}
 }
+
+// TestNext records an event that was built in the checker's own memory, and one that was built elsewhere.
+func TestNext(t *testing.T) {
+	c := New(Rules{Nodes: 1})
+	e := c.Next()
+	*e = engine.Event{Kind: engine.Enqueued, Job: 1, Node: -1}
+	c.Record(e)
+	c.Record(&engine.Event{Kind: engine.Enqueued, Job: 2, Node: -1})
+	if c.Balance(engine.Stats{Ready: [engine.NumClasses]int{2, 0}}); c.Breach() != nil {
+		t.Error(c.Breach())
+	}
+}

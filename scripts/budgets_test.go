@@ -26,9 +26,9 @@ type budget struct {
 // budgets has a row for each package: its budget and its goal. `go test ./scripts -run Budgets -v` prints the figures
 // of today, and with -rewrite they become the ceilings.
 var budgets = []budget{
-	{"engine", 3427, 2850},
+	{"engine", 3445, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
-	{"engine/check", 3124, 1650},
+	{"engine/check", 3144, 1650},
 	{"engine/dist", 1054, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 85, 83},    // of which 33 are the FIFO that package engine had, and package sim once more
@@ -42,8 +42,8 @@ var budgets = []budget{
 	{"engine/sim", 2110, 1400},
 	{"engine/unfinished", 21, 21}, // of which memstore, check, measure and world know: a type of each before
 	{"policies", 2778, 1850},
-	{"scenarios", 1172, 800},      // the language with the rooms below it: 4,700 in all
-	{"scenarios/apply", 529, 398}, // of which systems.yaml is the table
+	{"scenarios", 1139, 800},      // the language with the rooms below it: 4,700 in all
+	{"scenarios/apply", 517, 398}, // of which systems.yaml is the table
 	{"scenarios/chaos", 2287, 1350},
 	{"scenarios/checked", 188, 196},
 	{"scenarios/checks", 418, 300},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_598, 56_000
+	mostLines, goalLines             = 82_347, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -155,7 +155,7 @@ func TestCoverageOfQuantiles(t *testing.T) {
 			v := h.Quantile(0.99).Seconds()
 			sections = append(sections, v)
 			run := &measure.Run{Values: []measure.Value{{Query: q, Value: v}}}
-			run.Histograms = []measure.RunHistogram{{Query: measure.Query{Metric: "fresh.wait"}, Ended: h.Pack()}}
+			run.Histograms = []measure.RunHistogram{{Query: measure.Query{Metric: "fresh.wait"}, PackedWaits: measure.PackedWaits{Ended: h.Pack()}}}
 			runs = append(runs, run)
 		}
 		if e := estimate(q, runs, measure.Pool(runs)); e.Low <= truth && truth <= e.High {

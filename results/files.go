@@ -183,7 +183,7 @@ func histogramFiles(s *Summary) ([]File, error) {
 	for p, slug := range Slugs(labels) {
 		names := plain.Map(s.Data[p].Pooled, func(h measure.NamedHistogram) string { return h.Query.String() })
 		for i, name := range Slugs(names) {
-			h := s.Data[p].Pooled[i].Hist
+			h := s.Data[p].Pooled[i].Ended
 			if h.Count() == 0 {
 				continue
 			}

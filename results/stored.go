@@ -45,7 +45,9 @@ type storedPooled struct {
 func (s *Summary) encodeData() ([]byte, error) {
 	data := storedData{Version: dataVersion, Settings: s.Settings}
 	for i := range s.Data {
-		pooled := plain.Map(s.Data[i].Pooled, func(h measure.NamedHistogram) measure.RunHistogram { return h.Pack() })
+		pooled := plain.Map(s.Data[i].Pooled, func(h measure.NamedHistogram) measure.RunHistogram {
+			return measure.RunHistogram{Query: h.Query, PackedWaits: h.Pack()}
+		})
 		data.Policies = append(data.Policies, storedPooled{pooled, s.Data[i].Tenants, s.Data[i].TenantWaits})
 	}
 	return compressed(func(w io.Writer) error { return json.NewEncoder(w).Encode(data) })
@@ -130,12 +132,12 @@ func (s *Summary) readData(text []byte) error {
 		if stored.Settings.Policies[i].Label = label; label != s.Policies[i].Label {
 			return fmt.Errorf("its policy %d is labelled %q, that of summary.json %q", i+1, label, s.Policies[i].Label)
 		}
-		for k := range stored.Policies[i].Pooled {
-			h, err := stored.Policies[i].Pooled[k].Unpack()
+		for _, h := range stored.Policies[i].Pooled {
+			waits, err := h.Unpack()
 			if err != nil {
 				return err
 			}
-			s.data()[i].Pooled = append(s.data()[i].Pooled, h)
+			s.data()[i].Pooled = append(s.data()[i].Pooled, measure.NamedHistogram{Query: h.Query, Waits: waits})
 		}
 		if err := checkTenants(stored.Policies[i].Tenants, stored.Policies[i].Waits); err != nil {
 			return fmt.Errorf("of policy %d %w", i+1, err)

@@ -76,7 +76,7 @@ func TestPooledQuantileIsTheCentre(t *testing.T) {
 	var pooled *measure.Histogram
 	for i := range sum.Data[1].Pooled {
 		if sum.Data[1].Pooled[i].Query.String() == "fresh.wait" {
-			pooled = sum.Data[1].Pooled[i].Hist
+			pooled = sum.Data[1].Pooled[i].Ended
 		}
 	}
 	if pooled.Count() != 6*80 || e.Mean != pooled.Quantile(0.9).Seconds() {

@@ -59,7 +59,7 @@ func (p *prediction) apartAt(row *predicted) *apart {
 	for i := range of {
 		pooled := p.summary.Data[i].Pooled
 		at := slices.IndexFunc(pooled, func(n measure.NamedHistogram) bool { return n.Query == query })
-		if at < 0 || pooled[at].Hist.Count()+pooled[at].Unresolved.Count() == 0 {
+		if at < 0 || pooled[at].Count() == 0 {
 			return nil
 		}
 		of[i] = &pooled[at]
@@ -70,7 +70,7 @@ func (p *prediction) apartAt(row *predicted) *apart {
 	a := &apart{Simulated: shareWithin(of[0], row.real), Real: shareWithin(of[1], row.real),
 		quantiles: [2]float64{q - step, q + step}}
 	var all measure.Histogram
-	all.Merge(of[1].Hist)
+	all.Merge(of[1].Ended)
 	all.Merge(of[1].Unresolved)
 	for i, q := range a.quantiles {
 		a.around[i] = all.Quantile(q)
@@ -82,12 +82,12 @@ func (p *prediction) apartAt(row *predicted) *apart {
 // still waiting at the end count as longer.
 func shareWithin(n *measure.NamedHistogram, limit float64) float64 {
 	within := int64(0)
-	for _, b := range n.Hist.Buckets() {
+	for _, b := range n.Ended.Buckets() {
 		if b.Low.Seconds() <= limit {
 			within += b.Count
 		}
 	}
-	return float64(within) / float64(n.Hist.Count()+n.Unresolved.Count())
+	return float64(within) / float64(n.Count())
 }
 
 // String returns the difference between the simulated and the real share of jobs as text.

@@ -165,7 +165,7 @@ func (d *drawn) play() string {
 	}
 	var waits []string
 	for i := range r.tenantWaits {
-		waits = append(waits, fmt.Sprintf("{%s %s}", textOf(&r.tenantWaits[i].ended), textOf(&r.tenantWaits[i].ages)))
+		waits = append(waits, fmt.Sprintf("{%s %s}", textOf(&r.tenantWaits[i].Ended), textOf(&r.tenantWaits[i].Unresolved)))
 	}
 	fmt.Fprintf(&out, "%.9g\n%v\n%v\n%v\n", r.Series, r.Tenants, waits, r.means)
 	for i := range r.Histograms {

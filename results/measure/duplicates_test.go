@@ -443,7 +443,7 @@ func TestTenantWaits(t *testing.T) {
 			t.Errorf("tenant %s: %+v, but its fresh.wait.p99 is %v, a bound: %v", s.Tenants[i+1], w, want, bound)
 		}
 		for _, h := range pooled {
-			if n := h.Hist.Count() + h.Unresolved.Count(); h.Query == (Query{Metric: "fresh.wait", Tenant: s.Tenants[i+1]}) && n != w.Jobs {
+			if n := h.Count(); h.Query == (Query{Metric: "fresh.wait", Tenant: s.Tenants[i+1]}) && n != w.Jobs {
 				t.Errorf("tenant %s: %d jobs, want %d", s.Tenants[i+1], w.Jobs, n)
 			}
 		}

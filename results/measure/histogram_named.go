@@ -7,47 +7,49 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// NamedHistogram is the distribution of a wait: of the jobs whose wait has ended, and, as lower bounds, the ages of the
-// unresolved ones.
+// Waits is the distribution of one kind of wait over jobs: of the waits that ended, and, as lower bounds, of the ages
+// of those that had not ended (censored), which rank above all others. Either may be nil: there are none.
+type Waits struct{ Ended, Unresolved *Histogram }
+
+// NamedHistogram is the distribution of the waits of a query.
 type NamedHistogram struct {
-	Query      Query      // Metric is a family: fresh.wait, retry.wait, attempt.wait, start.wait or sojourn
-	Hist       *Histogram // never nil
-	Unresolved *Histogram // ages of the waits that had not ended (censored); nil: none
+	Query Query // Metric is a family: fresh.wait, retry.wait, attempt.wait, start.wait or sojourn
+	Waits
 }
 
-// Pack returns the distribution of a wait in the form for storage, without empty buckets.
-func (n *NamedHistogram) Pack() RunHistogram {
-	return RunHistogram{n.Query, n.Hist.Pack(), n.Unresolved.Pack()}
-}
+// Count returns the number of waits, ended or not.
+func (w *Waits) Count() int64 { return w.Ended.Count() + w.Unresolved.Count() }
+
+// Pack returns the distribution in the form for storage, without empty buckets.
+func (w *Waits) Pack() PackedWaits { return PackedWaits{w.Ended.Pack(), w.Unresolved.Pack()} }
 
 // Unpack returns the distribution with all buckets, or an error if the packed one, perhaps from a file, is invalid.
-func (h *RunHistogram) Unpack() (n NamedHistogram, err error) {
-	n.Query = h.Query
-	if n.Hist, err = h.Ended.Unpack(); err == nil {
-		n.Unresolved, err = h.Unresolved.Unpack()
+func (p *PackedWaits) Unpack() (w Waits, err error) {
+	if w.Ended, err = p.Ended.Unpack(); err == nil {
+		w.Unresolved, err = p.Unresolved.Unpack()
 	}
-	made(&n.Hist)
-	return n, err
+	made(&w.Ended)
+	return w, err
 }
 
 // CCDF returns the complementary cumulative distribution of the waits: for each bucket that is not empty, in ascending
 // order, a wait in s and the share of all jobs that waited longer. Unresolved waits count as longer than all others, so
 // the last share is theirs.
-func (n *NamedHistogram) CCDF() (waits, shares []float64) {
-	all := n.Hist.Count() + n.Unresolved.Count()
+func (w *Waits) CCDF() (waits, shares []float64) {
+	all := w.Count()
 	above := all
-	for _, b := range n.Hist.Buckets() {
+	for _, b := range w.Ended.Buckets() {
 		above -= b.Count
 		waits, shares = append(waits, b.High.Seconds()), append(shares, float64(above)/float64(all))
 	}
 	return waits, shares
 }
 
-// merge adds the waits of one run, from a histogram of the same query, to this distribution.
-func (n *NamedHistogram) merge(other *RunHistogram) {
-	n.Hist.mergePacked(&other.Ended)
-	if other.Unresolved.N > 0 {
-		made(&n.Unresolved).mergePacked(&other.Unresolved)
+// merge adds the waits of one run to this distribution.
+func (w *Waits) merge(run *PackedWaits) {
+	made(&w.Ended).mergePacked(&run.Ended)
+	if run.Unresolved.N > 0 {
+		made(&w.Unresolved).mergePacked(&run.Unresolved)
 	}
 }
 

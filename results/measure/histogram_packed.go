@@ -9,7 +9,12 @@ import (
 // RunHistogram is a NamedHistogram without empty buckets: a kilobyte or two instead of 29, since thousands of runs are
 // kept. Results are stored in this form.
 type RunHistogram struct {
-	Query      Query  `json:"query"`
+	Query Query `json:"query"`
+	PackedWaits
+}
+
+// PackedWaits is a distribution of waits (Waits) without empty buckets.
+type PackedWaits struct {
 	Ended      Packed `json:"ended"`
 	Unresolved Packed `json:"unresolved"`
 }

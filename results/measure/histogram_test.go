@@ -208,7 +208,7 @@ func TestHDROfLongWaits(t *testing.T) {
 }
 
 func TestCCDF(t *testing.T) {
-	n := NamedHistogram{Hist: recorded([]time.Duration{1, 1, 2, 200}), Unresolved: recorded([]time.Duration{5})}
+	n := Waits{Ended: recorded([]time.Duration{1, 1, 2, 200}), Unresolved: recorded([]time.Duration{5})}
 	waits, shares := n.CCDF()
 	if !slices.Equal(waits, []float64{1e-9, 2e-9, 200e-9}) || !slices.Equal(shares, []float64{0.6, 0.4, 0.2}) {
 		t.Errorf("longer than %v s waited %v", waits, shares)

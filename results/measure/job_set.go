@@ -12,8 +12,8 @@ type jobSet struct {
 	filter
 	stretch // the window of enqueueing
 
-	waits  [numFamilies]wait // waits by family; ended nil: not needed, or not joined yet, see jobSet.wait
-	delays *Histogram        // backoffs set by the retry policy; nil: not needed
+	waits  [numFamilies]Waits // waits by family; Ended nil: not needed, or not joined yet, see jobSet.wait
+	delays *Histogram         // backoffs set by the retry policy; nil: not needed
 	limits []limitCount
 
 	starved, timely uint64 // fresh jobs that waited beyond their class's threshold; those claimed within it
@@ -57,7 +57,7 @@ func (s *jobSet) has(enqueued engine.Time, kind engine.Kind, tenant engine.Tenan
 
 // want makes a job set collect what a metric is computed from: histograms, counts; limit is the query's wait limit.
 func (s *jobSet) want(m *metric, limit time.Duration) {
-	keep := func(f family) { made(&s.waits[f].ended) }
+	keep := func(f family) { made(&s.waits[f].Ended) }
 	switch {
 	case m.family == attemptWait:
 		keep(freshWait)
@@ -75,10 +75,10 @@ func (s *jobSet) want(m *metric, limit time.Duration) {
 
 // wait returns the distribution of one family of waits, collected for a metric, at the end of the run. The waits of all
 // claims are joined from those of fresh jobs and of retries when they are first needed.
-func (s *jobSet) wait(f family) *wait {
+func (s *jobSet) wait(f family) *Waits {
 	w := &s.waits[f]
-	if fresh, retry := &s.waits[freshWait], &s.waits[retryWait]; f == attemptWait && w.ended == nil {
-		*w = wait{joined(fresh.ended, retry.ended), joined(fresh.ages, retry.ages)}
+	if fresh, retry := &s.waits[freshWait], &s.waits[retryWait]; f == attemptWait && w.Ended == nil {
+		*w = Waits{joined(fresh.Ended, retry.Ended), joined(fresh.Unresolved, retry.Unresolved)}
 	}
 	return w
 }
@@ -105,7 +105,7 @@ func (s *jobSet) claimed(k *claim) {
 	} else {
 		s.retries++
 	}
-	s.waits[family].ended.recordAt(k.bucket, k.waited)
+	s.waits[family].Ended.recordAt(k.bucket, k.waited)
 }
 
 // firstClaim counts the first claim of a job by whether its wait was within its class's threshold and the wait limits.
@@ -159,8 +159,8 @@ func (s *jobSet) buried(why death, unclaimed, starved bool) {
 func (s *jobSet) leftOver(u *unfinished.Job, unstarted time.Duration, starved bool) {
 	s.unresolved++
 	age := func(f family, d time.Duration) {
-		if w := &s.waits[f]; w.ended != nil {
-			made(&w.ages).Record(d)
+		if w := &s.waits[f]; w.Ended != nil {
+			made(&w.Unresolved).Record(d)
 		}
 	}
 	age(sojourn, u.Age)

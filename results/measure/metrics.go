@@ -65,7 +65,7 @@ type metric struct {
 	basis  basis
 	family family // noFamily: the metric is not of a wait
 	of     func(q *question) number
-	ofWait func(w *wait) number // with a family: the same, given the waits, at least one
+	ofWait func(w *Waits) number // with a family: the same, given the waits, at least one
 }
 
 // number is the value of a metric in one run.

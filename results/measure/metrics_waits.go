@@ -38,7 +38,7 @@ func waitMetrics() []metric {
 	var list []metric
 	for id := freshWait; id < numFamilies; id++ {
 		f := &families[id]
-		add := func(name, label, doc string, q float64, of func(w *wait) number) {
+		add := func(name, label, doc string, q float64, of func(w *Waits) number) {
 			info := less(f.name+"."+name, "s", label+" "+f.label, doc+" of the time "+f.doc)
 			info.Quantile = q
 			if info.KM = strings.HasSuffix(name, ".km"); info.KM {
@@ -46,22 +46,22 @@ func waitMetrics() []metric {
 			}
 			list = append(list, metric{MetricInfo: info, family: id, ofWait: of, of: func(q *question) number {
 				w := q.jobs.wait(id)
-				if w.count() == 0 {
+				if w.Count() == 0 {
 					return none(f.empty)
 				}
 				return of(w)
 			}})
 		}
-		add("mean", "mean", "mean", 0, (*wait).mean)
+		add("mean", "mean", "mean", 0, (*Waits).mean)
 		for _, p := range waitQuantiles {
-			add(p.name, p.label, p.name, p.q, func(w *wait) number { return w.quantile(p.q) })
+			add(p.name, p.label, p.name, p.q, func(w *Waits) number { return w.quantile(p.q) })
 		}
-		add("max", "longest", "longest", 0, (*wait).longest)
+		add("max", "longest", "longest", 0, (*Waits).longest)
 		add("mean.km", "mean", "Kaplan–Meier mean, up to the longest seen,", 0,
-			func(w *wait) number { return w.kaplanMeier().mean() })
+			func(w *Waits) number { return w.kaplanMeier().mean() })
 		for _, p := range waitQuantiles {
 			add(p.name+".km", p.label, "Kaplan–Meier "+p.name, p.q,
-				func(w *wait) number { return w.kaplanMeier().quantile(p.q) })
+				func(w *Waits) number { return w.kaplanMeier().quantile(p.q) })
 		}
 	}
 	within := share(more("fresh.within", "1", "fresh jobs claimed in time",
@@ -70,33 +70,25 @@ func waitMetrics() []metric {
 	return append(list, ofJobs(within, func(q *question) number { return q.jobs.within(q.Limit) }))
 }
 
-// wait is the distribution of one kind of wait over jobs: of the waits that ended, and of the ages of the censored
-// ones, which rank above all others.
-type wait struct {
-	ended, ages *Histogram // histograms of the waits that ended, and of the others' ages; may be nil
-}
-
-func (w *wait) count() uint64 { return uint64(w.ended.Count() + w.ages.Count()) }
-
 // mean returns the mean wait, a lower bound if some waits have not ended: they count with their age so far.
-func (w *wait) mean() number {
-	n := w.count()
-	sum := w.ended.sum() + w.ages.sum()
-	return number{value: sum / float64(n) / float64(time.Second), bound: w.ages.Count() > 0}
+func (w *Waits) mean() number {
+	n := w.Count()
+	sum := w.Ended.sum() + w.Unresolved.sum()
+	return number{value: sum / float64(n) / float64(time.Second), bound: w.Unresolved.Count() > 0}
 }
 
-func (w *wait) longest() number {
-	return number{value: max(w.ended.Max(), w.ages.Max()).Seconds(), bound: w.ages.Count() > 0}
+func (w *Waits) longest() number {
+	return number{value: max(w.Ended.Max(), w.Unresolved.Max()).Seconds(), bound: w.Unresolved.Count() > 0}
 }
 
 // quantile returns a quantile of the waits. Where its rank falls among waits that have not ended, it is a lower bound,
 // computed as if they ended now.
-func (w *wait) quantile(q float64) number {
-	rank := rankOf(q, w.count())
-	if rank <= uint64(w.ended.Count()) {
-		return some(w.ended.atRank(rank).Seconds())
+func (w *Waits) quantile(q float64) number {
+	rank := rankOf(q, uint64(w.Count()))
+	if rank <= uint64(w.Ended.Count()) {
+		return some(w.Ended.atRank(rank).Seconds())
 	}
-	return number{value: joined(w.ended, w.ages).atRank(rank).Seconds(), bound: true}
+	return number{value: joined(w.Ended, w.Unresolved).atRank(rank).Seconds(), bound: true}
 }
 
 // survival is a Kaplan–Meier estimate: share[i] of the waits last longer than at[i].
@@ -107,11 +99,11 @@ type survival struct {
 	last  time.Duration // longest wait seen, ended or not
 }
 
-func (w *wait) kaplanMeier() *survival {
-	s := &survival{last: max(w.ended.Max(), w.ages.Max())}
-	atRisk, share := float64(w.count()), 1.0
+func (w *Waits) kaplanMeier() *survival {
+	s := &survival{last: max(w.Ended.Max(), w.Unresolved.Max())}
+	atRisk, share := float64(w.Count()), 1.0
 	for i := range bucketOf(int64(s.last)) + 1 {
-		ended, left := w.ended.in(i), w.ages.in(i) // at the same time, those that end do so first
+		ended, left := w.Ended.in(i), w.Unresolved.in(i) // at the same time, those that end do so first
 		if ended > 0 {
 			share = float64(share * (1 - ended/atRisk))
 			s.at, s.share = append(s.at, min(time.Duration(bucketMiddle(i)), s.last)), append(s.share, share)

@@ -22,9 +22,9 @@ func PoolOne(pooled []NamedHistogram, h *RunHistogram) []NamedHistogram {
 	at := slices.IndexFunc(pooled, func(p NamedHistogram) bool { return p.Query == h.Query })
 	if at < 0 {
 		at = len(pooled)
-		pooled = append(pooled, NamedHistogram{Query: h.Query, Hist: new(Histogram)})
+		pooled = append(pooled, NamedHistogram{Query: h.Query})
 	}
-	pooled[at].merge(h)
+	pooled[at].merge(&h.PackedWaits)
 	return pooled
 }
 
@@ -34,8 +34,8 @@ func PooledQuantile(q Query, pooled []NamedHistogram) (value float64, bound, ok 
 	want, _ := HistogramOf(q)
 	m := lookup(q.Metric)
 	for i := range pooled {
-		if p := &pooled[i]; p.Query == want && p.Hist.Count()+p.Unresolved.Count() > 0 {
-			n := m.ofWait(&wait{p.Hist, p.Unresolved})
+		if p := &pooled[i]; p.Query == want && p.Count() > 0 {
+			n := m.ofWait(&p.Waits)
 			return n.value, n.bound, true
 		}
 	}
@@ -74,20 +74,18 @@ func PoolTenants(runs []*Run) []TenantCount {
 // PoolTenantWaits merges each tenant's waits of fresh jobs over runs.
 func PoolTenantWaits(runs []*Run) []TenantWait {
 	pooled := make([]TenantWait, len(runs[0].tenantWaits))
-	var ended, ages Histogram
+	w := Waits{new(Histogram), new(Histogram)}
 	for k := range pooled {
-		ended.Reset()
-		ages.Reset()
+		w.Ended.Reset()
+		w.Unresolved.Reset()
 		for _, run := range runs {
 			if k >= len(run.tenantWaits) {
 				return nil
 			}
-			ended.mergePacked(&run.tenantWaits[k].ended)
-			ages.mergePacked(&run.tenantWaits[k].ages)
+			w.merge(&run.tenantWaits[k])
 		}
-		w := &wait{&ended, &ages}
 		p99 := w.quantile(.99)
-		pooled[k] = TenantWait{Jobs: int64(w.count()), P99: p99.value, AtLeast: p99.bound}
+		pooled[k] = TenantWait{Jobs: w.Count(), P99: p99.value, AtLeast: p99.bound}
 	}
 	return pooled
 }

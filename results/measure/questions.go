@@ -143,7 +143,7 @@ func (c *Collector) run() Run {
 		}
 		w, of := q.jobs.wait(q.metric.family), q.metric.histogramOf(q.Query)
 		if !slices.ContainsFunc(r.Histograms, func(h RunHistogram) bool { return h.Query == of }) {
-			r.Histograms = append(r.Histograms, RunHistogram{of, w.ended.Pack(), w.ages.Pack()})
+			r.Histograms = append(r.Histograms, RunHistogram{of, w.Pack()})
 		}
 	}
 	return r

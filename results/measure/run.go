@@ -13,7 +13,7 @@ type Run struct {
 	Warnings    []string
 	Tenants     []TenantCount // counts by engine.TenantID from 1, at most mostTenants; nil: fewer than two tenants
 
-	tenantWaits []tenantWait // waits of the first mostTenantWaits of Tenants
+	tenantWaits []PackedWaits // waits of the first mostTenantWaits of Tenants
 
 	means []number // mean fresh waits, in the order of the slowdown values
 }

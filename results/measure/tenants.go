@@ -10,8 +10,8 @@ import (
 // tenantCounts counts executions, demand and waits, each by tenant.
 type tenantCounts struct {
 	all   []tenantTally
-	fresh []tenantWait // waits of the first MostTenantWaits tenants; number 0 (jobs of no tenant) stays empty
-	dense []Histogram  // waits of claimed fresh jobs, in place of those in fresh; nil: too many tenants
+	fresh []PackedWaits // waits of the first MostTenantWaits tenants; number 0 (jobs of no tenant) stays empty
+	dense []Histogram   // waits of claimed fresh jobs, in place of those in fresh; nil: too many tenants
 }
 
 // mostDense is the number of tenants up to which a run keeps waits in full Histograms: faster than packed ones, but
@@ -34,10 +34,6 @@ type TenantCount struct {
 	WaitSum     float64 // sum of the waits of the first claims, in seconds
 	WaitMax     float64 // longest wait of the first claims, in seconds
 }
-
-// tenantWait is the distribution of the waits of a tenant's fresh jobs that were enqueued between the end of the
-// warm-up and the end of arrivals: waits of those claimed, and ages of those not claimed.
-type tenantWait struct{ ended, ages Packed }
 
 // TenantWait is the p99 wait of the fresh jobs of one tenant, pooled over all seeds.
 type TenantWait struct {
@@ -127,7 +123,7 @@ func fairShares(total int64, demands []int64) []float64 {
 }
 
 // freshOf returns the distribution of the fresh waits of a tenant, nil if it has none of its own.
-func (t *tenantCounts) freshOf(tenant engine.TenantID) *tenantWait {
+func (t *tenantCounts) freshOf(tenant engine.TenantID) *PackedWaits {
 	if tenant == 0 || tenant > MostTenantWaits {
 		return nil
 	}
@@ -138,7 +134,7 @@ func (t *tenantCounts) freshOf(tenant engine.TenantID) *tenantWait {
 func (t *tenantCounts) leftOver(tenant engine.TenantID, ready time.Duration) {
 	if w := t.freshOf(tenant); w != nil {
 		v := max(int64(ready), 0)
-		w.ages.record(bucketOf(v), v)
+		w.Unresolved.record(bucketOf(v), v)
 	}
 }
 
@@ -157,19 +153,19 @@ func (v *view) claimedOfTenant(k *claim, inSet bool) {
 		t.dense[k.Tenant].recordAt(k.bucket, k.waited)
 	default:
 		if w := t.freshOf(k.Tenant); w != nil {
-			w.ended.record(k.bucket, k.waited)
+			w.Ended.record(k.bucket, k.waited)
 		}
 	}
 }
 
 // distributions returns the distributions of the fresh waits of the first n tenants, of MostTenantWaits at most.
-func (t *tenantCounts) distributions(n int) []tenantWait {
-	list := make([]tenantWait, min(n, MostTenantWaits))
+func (t *tenantCounts) distributions(n int) []PackedWaits {
+	list := make([]PackedWaits, min(n, MostTenantWaits))
 	if len(t.fresh) > 0 {
 		copy(list, t.fresh[1:])
 	}
 	for i := 1; i < len(t.dense) && i <= n; i++ {
-		list[i-1].ended = t.dense[i].Pack()
+		list[i-1].Ended = t.dense[i].Pack()
 	}
 	return list
 }

@@ -273,11 +273,11 @@ func TestPooledQuantiles(t *testing.T) {
 			t.Errorf("%s: %v, %v, %v, want %v", name, got, bound, ok, want)
 		}
 	}
-	same := RunHistogram{Query: h.Query, Ended: ages.Pack(), Unresolved: ages.Pack()} // as many of one as of the other
+	same := RunHistogram{h.Query, PackedWaits{ages.Pack(), ages.Pack()}} // as many of one as of the other
 	if got, bound, ok := PooledQuantile(Query{Metric: "fresh.wait.p50"}, Pool([]*Run{{Histograms: []RunHistogram{same}}})); !ok || bound || math.Abs(got-0.5) > 0.002 {
 		t.Errorf("half of them are unresolved: %v, %v, %v", got, bound, ok)
 	}
-	if got := PoolTenantWaits([]*Run{{tenantWaits: make([]tenantWait, 2)}, {tenantWaits: make([]tenantWait, 1)}}); got != nil {
+	if got := PoolTenantWaits([]*Run{{tenantWaits: make([]PackedWaits, 2)}, {tenantWaits: make([]PackedWaits, 1)}}); got != nil {
 		t.Errorf("a run has fewer tenants: %+v", got)
 	}
 	counted, lacking := Run{Tenants: []TenantCount{{Executions: 1}, {}}}, Run{}
@@ -285,8 +285,8 @@ func TestPooledQuantiles(t *testing.T) {
 	if got := PoolTenants([]*Run{&counted, &more}); len(got) != 2 || got[0].Executions != 2 {
 		t.Errorf("of a run with more tenants than the first: %v", got)
 	}
-	if len(pooled) != 1 || pooled[0].Hist.Count() != 20 || Pool([]*Run{{Histograms: []RunHistogram{{Ended: h.Ended}}}})[0].Unresolved != nil {
-		t.Errorf("two histograms of one query give %d, of %d waits", len(pooled), pooled[0].Hist.Count())
+	if len(pooled) != 1 || pooled[0].Ended.Count() != 20 || Pool([]*Run{{Histograms: []RunHistogram{{PackedWaits: PackedWaits{Ended: h.Ended}}}}})[0].Unresolved != nil {
+		t.Errorf("two histograms of one query give %d, of %d waits", len(pooled), pooled[0].Ended.Count())
 	}
 	if _, ok := HistogramOf(Query{Metric: "goodput"}); ok {
 		t.Error("goodput has a histogram")
@@ -297,7 +297,7 @@ func TestPooledQuantiles(t *testing.T) {
 	if got := PoolTenants([]*Run{&counted, &lacking}); got != nil {
 		t.Errorf("of runs of which one counted nothing: %v", got)
 	}
-	if got := PoolTenantWaits([]*Run{{tenantWaits: make([]tenantWait, 2)}}); len(got) != 2 || got[0] != (TenantWait{}) {
+	if got := PoolTenantWaits([]*Run{{tenantWaits: make([]PackedWaits, 2)}}); len(got) != 2 || got[0] != (TenantWait{}) {
 		t.Errorf("of tenants without jobs: %+v", got)
 	}
 	if Rank("nonsense") != len(Metrics()) || Rank(Metrics()[3].Name) != 3 {

@@ -97,11 +97,11 @@ func find(pooled []measure.NamedHistogram, l limit) *measure.NamedHistogram {
 }
 
 func newDistribution(h *measure.NamedHistogram) (c distribution) {
-	if h == nil || h.Hist.Count()+h.Unresolved.Count() == 0 {
+	if h == nil || h.Count() == 0 {
 		c.none = true
 		return c
 	}
-	c.unclaimed = float64(h.Unresolved.Count()) / float64(h.Hist.Count()+h.Unresolved.Count())
+	c.unclaimed = float64(h.Unresolved.Count()) / float64(h.Count())
 	c.waits, c.shares = h.CCDF()
 	return c
 }

@@ -109,7 +109,7 @@ func (f *fixture) policyData(policy int) results.PolicyData {
 }
 
 func (f *fixture) histogram(policy int, during string) measure.NamedHistogram {
-	h := measure.NamedHistogram{Query: measure.Query{Metric: "fresh.wait", During: during}, Hist: new(measure.Histogram)}
+	h := measure.NamedHistogram{Query: measure.Query{Metric: "fresh.wait", During: during}, Waits: measure.Waits{Ended: new(measure.Histogram)}}
 	const n = 2000
 	lost := 0.0
 	if f.never != nil {
@@ -128,7 +128,7 @@ func (f *fixture) histogram(policy int, during string) measure.NamedHistogram {
 			h.Unresolved.Record(f.duration / 2)
 			continue
 		}
-		h.Hist.Record(time.Duration(wait * float64(time.Second)))
+		h.Ended.Record(time.Duration(wait * float64(time.Second)))
 	}
 	return h
 }

@@ -181,15 +181,15 @@ func TestBacklogTitle(t *testing.T) {
 // pooled returns a histogram of 100 fresh jobs: long of them waited a long time, and lost were
 // never claimed.
 func pooled(long, lost int, during string) results.PolicyData {
-	h := measure.NamedHistogram{Query: measure.Query{Metric: "fresh.wait", During: during}, Hist: new(measure.Histogram), Unresolved: new(measure.Histogram)}
+	h := measure.NamedHistogram{Query: measure.Query{Metric: "fresh.wait", During: during}, Waits: measure.Waits{Ended: new(measure.Histogram), Unresolved: new(measure.Histogram)}}
 	for i := range 100 {
 		switch {
 		case i < lost:
 			h.Unresolved.Record(time.Second)
 		case i < lost+long:
-			h.Hist.Record(time.Minute)
+			h.Ended.Record(time.Minute)
 		default:
-			h.Hist.Record(100 * time.Millisecond)
+			h.Ended.Record(100 * time.Millisecond)
 		}
 	}
 	return results.PolicyData{Pooled: []measure.NamedHistogram{h}}

@@ -108,9 +108,9 @@ func (r *Recording) Compare(ctx context.Context, w *Written, parallel int) (all 
 		add := func(what string, recorded *measure.Histogram, class string) {
 			query := measure.Query{Metric: m.metric, Class: class}
 			for _, h := range summary.Data[0].Pooled {
-				if h.Query == query && recorded.Count() >= leastCompared && h.Hist.Count() > 0 {
-					all = append(all, Comparison{What: what, Recorded: spreadIn(recorded), Simulated: spreadIn(h.Hist),
-						Distance: apart(recorded, h.Hist, slack)})
+				if h.Query == query && recorded.Count() >= leastCompared && h.Ended.Count() > 0 {
+					all = append(all, Comparison{What: what, Recorded: spreadIn(recorded), Simulated: spreadIn(h.Ended),
+						Distance: apart(recorded, h.Ended, slack)})
 				}
 			}
 		}

@@ -343,15 +343,15 @@ func MarshalComparisons(list []*Comparison) ([]byte, error) {
 
 func (c *Comparison) stored() storedComparison {
 	stored := storedComparison{Scenario: c.Scenario, Base: c.Base, New: c.New, Paired: c.Paired,
-		Within: orNull(c.SameWithin), Changes: []storedChange{}, Warnings: orEmpty(c.Warnings), Exit: c.Exit}
+		Within: OrNull(c.SameWithin), Changes: []storedChange{}, Warnings: orEmpty(c.Warnings), Exit: c.Exit}
 	if c.Gate.Set {
-		stored.Most = orNull(c.Gate.Most)
+		stored.Most = OrNull(c.Gate.Most)
 	}
 	for _, d := range c.Changes {
 		stored.Changes = append(stored.Changes, storedChange{Policy: d.Policy, Metric: d.Metric, Filter: filterOf(d.Query),
-			Unit: d.Unit, Base: orNull(d.Base.Mean), BaseBound: d.Base.Bound, New: orNull(d.New.Mean), NewBound: d.New.Bound,
-			Difference: orNull(d.Difference), Low: orNull(d.Low), High: orNull(d.High), Relative: orNull(d.Relative()),
-			N: d.N, P: orNull(d.P), Shown: d.Shown, Same: d.Same, Tell: d.Tell,
+			Unit: d.Unit, Base: OrNull(d.Base.Mean), BaseBound: d.Base.Bound, New: OrNull(d.New.Mean), NewBound: d.New.Bound,
+			Difference: OrNull(d.Difference), Low: OrNull(d.Low), High: OrNull(d.High), Relative: OrNull(d.Relative()),
+			N: d.N, P: OrNull(d.P), Shown: d.Shown, Same: d.Same, Tell: d.Tell,
 			Verdict: d.Verdict, Seeds: d.Seeds, Reason: d.Reason})
 	}
 	return stored

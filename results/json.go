@@ -26,15 +26,16 @@ func (f Float) MarshalJSON() ([]byte, error) {
 	return strconv.AppendFloat(nil, float64(f), format, -1, 64), nil
 }
 
-// orNull returns a number as one for a JSON file, nil (null) if it is NaN or infinite.
-func orNull(v float64) *Float {
+// OrNull returns a number as one for a JSON file, nil (null) if it is NaN or infinite.
+func OrNull(v float64) *Float {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
 	}
 	return new(Float(v))
 }
 
-func orNaN(v *Float) float64 {
+// OrNaN returns a number of a JSON file, NaN for nil (null).
+func OrNaN(v *Float) float64 {
 	if v == nil {
 		return math.NaN()
 	}

@@ -113,7 +113,7 @@ const summaryVersion = 1
 // MarshalJSON returns summary.json: keys in a fixed order, one metric per line. Equal summaries give equal bytes.
 func (s *Summary) MarshalJSON() ([]byte, error) {
 	return MarshalLines(storedSummary{Version: summaryVersion, Scenario: s.Scenario, Config: s.ConfigHash,
-		Seeds: orEmpty(s.Seeds), Duration: Float(s.Duration), Partial: s.Partial, SameWithin: orNull(s.SameWithin),
+		Seeds: orEmpty(s.Seeds), Duration: Float(s.Duration), Partial: s.Partial, SameWithin: OrNull(s.SameWithin),
 		Policies:   orEmpty(plain.Map(s.Policies, PolicySummary.stored)),
 		Objectives: orEmpty(plain.Map(s.Objectives, Verdict.stored)), Warnings: orEmpty(s.Warnings), Exit: s.Exit})
 }
@@ -124,7 +124,7 @@ func (v Verdict) stored() storedVerdict {
 		expect = Missed
 	}
 	return storedVerdict{Metric: v.Metric, Filter: filterOf(v.Query), Policy: v.Policy, Limit: v.Text,
-		Value: orNull(v.Value), Low: orNull(v.Low), High: orNull(v.High), Bound: v.Bound,
+		Value: OrNull(v.Value), Low: OrNull(v.Low), High: OrNull(v.High), Bound: v.Bound,
 		Verdict: v.Outcome, Expect: expect, Seeds: v.Seeds, Reason: v.Reason}
 }
 
@@ -161,12 +161,12 @@ func filterOf(q measure.Query) storedFilter {
 }
 
 func (e *Estimate) stored() storedEstimate {
-	return storedEstimate{Unit: e.Unit, Mean: orNull(e.Mean), Low: orNull(e.Low), High: orNull(e.High), N: e.N,
-		Bound: e.Bound, Values: orEmpty(plain.Map(e.Values, orNull)), Reason: e.Reason}
+	return storedEstimate{Unit: e.Unit, Mean: OrNull(e.Mean), Low: OrNull(e.Low), High: OrNull(e.High), N: e.N,
+		Bound: e.Bound, Values: orEmpty(plain.Map(e.Values, OrNull)), Reason: e.Reason}
 }
 
 func (d *Contrast) stored() storedDifference {
-	return storedDifference{Difference: orNull(d.Difference), Low: orNull(d.Low), High: orNull(d.High), P: orNull(d.P),
+	return storedDifference{Difference: OrNull(d.Difference), Low: OrNull(d.Low), High: OrNull(d.High), P: OrNull(d.P),
 		Shown: d.Shown, Same: d.Same, Tell: d.Tell}
 }
 
@@ -209,7 +209,7 @@ func (stored *storedSummary) summary() (*Summary, error) {
 	s.Policies = plain.Map(stored.Policies, storedPolicy.summary)
 	for _, o := range stored.Objectives {
 		v := Verdict{Query: o.Filter.query(o.Metric), Policy: o.Policy, Text: o.Limit,
-			Value: orNaN(o.Value), Low: orNaN(o.Low), High: orNaN(o.High), Bound: o.Bound,
+			Value: OrNaN(o.Value), Low: OrNaN(o.Low), High: OrNaN(o.High), Bound: o.Bound,
 			Outcome: o.Verdict, Expect: o.Expect == Missed, Seeds: o.Seeds, Reason: o.Reason}
 		if !slices.Contains([]Outcome{Met, Missed, Unclear}, v.Outcome) {
 			return nil, fmt.Errorf("read summary: unknown verdict %q", v.Outcome)
@@ -254,9 +254,9 @@ func (f storedFilter) query(metric string) measure.Query {
 }
 
 func (stored *storedEstimate) estimate(q measure.Query) Estimate {
-	e := Estimate{Query: q, Unit: stored.Unit, Mean: orNaN(stored.Mean), Low: orNaN(stored.Low),
-		High: orNaN(stored.High), N: stored.N, Bound: stored.Bound, Reason: stored.Reason}
-	e.Values = plain.Map(stored.Values, orNaN)
+	e := Estimate{Query: q, Unit: stored.Unit, Mean: OrNaN(stored.Mean), Low: OrNaN(stored.Low),
+		High: OrNaN(stored.High), N: stored.N, Bound: stored.Bound, Reason: stored.Reason}
+	e.Values = plain.Map(stored.Values, OrNaN)
 	e.Half = e.High - e.Mean
 	if info, ok := measure.Lookup(e.Metric); ok && info.Share && e.High == 1 {
 		e.Half = max(e.Half, e.Mean-e.Low)
@@ -265,7 +265,7 @@ func (stored *storedEstimate) estimate(q measure.Query) Estimate {
 }
 
 func (stored storedDifference) difference(q measure.Query) Contrast {
-	return Contrast{Query: q, Difference: orNaN(stored.Difference), Low: orNaN(stored.Low), High: orNaN(stored.High),
-		Half: orNaN(stored.High) - orNaN(stored.Difference), P: orNaN(stored.P), Adjusted: math.NaN(),
+	return Contrast{Query: q, Difference: OrNaN(stored.Difference), Low: OrNaN(stored.Low), High: OrNaN(stored.High),
+		Half: OrNaN(stored.High) - OrNaN(stored.Difference), P: OrNaN(stored.P), Adjusted: math.NaN(),
 		Shown: stored.Shown, Likeness: Likeness{stored.Same, stored.Tell}}
 }

@@ -193,7 +193,7 @@ func runTune(c *cobra.Command, name string, f *tuneFlags) error {
 	if err != nil {
 		return s.failure(l, err, interrupted)
 	}
-	result := s.output(ui.Bytes(found.MarshalJSON),
+	result := s.output(ui.Bytes(func() ([]byte, error) { return results.MarshalTuning(found) }),
 		func(w io.Writer, o text.TableOptions) error { return study.WriteTuning(w, found, o, commandOf(name)) },
 		text.Suite{Name: found.Scenario, File: l.Name, Cases: found.Cases()})
 	folder := s.folder("tune", found.Scenario, found.ConfigHash)

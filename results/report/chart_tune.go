@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -50,11 +51,11 @@ func newTuneDrawing(t *results.Tuning) *tuneDrawing {
 
 // value returns the goal's metric at a tried setting and its interval's half-width; ok is false for no finite value.
 func (d *tuneDrawing) value(r *results.Trial) (mean, half float64, ok bool) {
-	mean, half = r.Mean, r.Half
+	of, width := r.Mean, r.Half
 	if d.Margin {
-		mean, half = r.Margin, r.Half2
+		of, width = r.Margin, r.MarginHalf
 	}
-	return mean, nanTo(half, 0), !math.IsNaN(mean) && !math.IsInf(mean, 0)
+	return results.OrNaN(of), nanTo(results.OrNaN(width), 0), of != nil
 }
 
 func (d *tuneDrawing) scale() {
@@ -88,8 +89,8 @@ func (d *tuneDrawing) sheet() *sheet {
 func (d *tuneDrawing) title() string {
 	answers := plain.Map(d.shown, func(p results.TunedPolicy) string {
 		answer := "no setting found"
-		if p.Best >= 0 {
-			answer = plain.Shorten(strings.Join(p.Trials[p.Best].Values, ", "), 40)
+		if p.Best != nil {
+			answer = plain.Shorten(strings.Join(p.Best, ", "), 40)
 		}
 		return answer + " with " + policyName(p.Label)
 	})
@@ -197,7 +198,7 @@ func (d *tuneDrawing) drawDots(own *results.TunedPolicy, c draw.Canvas, p *plot.
 		default:
 			disc(c, dot, 2.8, line.Color)
 		}
-		if i == own.Best {
+		if slices.Equal(r.Values, own.Best) {
 			ring(c, dot, 5.6, ink)
 		}
 		at = append(at, vg.Point{X: dot.X + 8, Y: dot.Y - 3})

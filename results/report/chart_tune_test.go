@@ -19,21 +19,21 @@ func tuning(axes []results.Axis, policies int, margin bool, value func(setting, 
 	}
 	size, _ := results.Size(axes, 1000)
 	for p := range policies {
-		one := results.TunedPolicy{Label: fmt.Sprintf("Policy %d <script>\"é🔥\n", p+1), Index: p, Best: -1, Runs: 100, Grid: 1000, Said: []string{"It is so."}}
+		one := results.TunedPolicy{Label: fmt.Sprintf("Policy %d <script>\"é🔥\n", p+1), Runs: 100, Grid: 1000, Said: []string{"It is so."}}
 		for setting := range size {
 			if setting%3 == 2 {
 				continue // was not tried
 			}
 			mean, half := value(setting, p)
 			position := (&results.Sweep{Axes: axes}).Position(setting)
-			r := results.Trial{Setting: setting, Values: (&results.Sweep{Axes: axes}).Values(setting), Number: float64(position[0]), Seeds: 5 * (1 + setting%3), Mean: mean, Half: half, Margin: mean, Half2: half, Outcome: results.Met}
+			r := results.Trial{Setting: setting, Values: (&results.Sweep{Axes: axes}).Values(setting), Number: float64(position[0]), Seeds: 5 * (1 + setting%3), Mean: results.OrNull(mean), Half: results.OrNull(half), Margin: results.OrNull(mean), MarginHalf: results.OrNull(half), Outcome: results.Met}
 			if axes[0].Numbers != nil {
 				r.Number = axes[0].Numbers[position[0]]
 			}
 			if mean < 0 {
 				r.Outcome = results.Missed
-			} else if one.Best < 0 {
-				one.Best = len(one.Trials)
+			} else if one.Best == nil {
+				one.Best = r.Values
 			}
 			one.Trials = append(one.Trials, r)
 		}

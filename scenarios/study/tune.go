@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -84,7 +83,7 @@ func (p *Problem) search(ctx context.Context, s *simulated) (*results.TunedPolic
 	if err != nil {
 		return nil, err
 	}
-	out := &results.TunedPolicy{Label: s.label, Index: s.policy, Best: a.best, Outcome: results.Missed, Decided: a.decided}
+	out := &results.TunedPolicy{Label: s.label, Outcome: results.Missed, Decided: a.decided}
 	if a.misses != nil {
 		out.Misses = p.values(a.misses.setting)
 	}
@@ -96,7 +95,7 @@ func (p *Problem) search(ctx context.Context, s *simulated) (*results.TunedPolic
 		}
 	}
 	if a.best >= 0 {
-		out.Outcome = results.Met
+		out.Outcome, out.Best = results.Met, p.values(a.tried[a.best].setting)
 		if !a.decided && !p.Aim.ofKey() {
 			out.Outcome = results.Unclear
 		}
@@ -108,10 +107,6 @@ func (p *Problem) search(ctx context.Context, s *simulated) (*results.TunedPolic
 	out.Said = p.say(a, out)
 	// Sorted by setting, as in charts and tables.
 	slices.SortStableFunc(out.Trials, func(x, y results.Trial) int { return x.Setting - y.Setting })
-	if a.best >= 0 {
-		best := a.tried[a.best].setting
-		out.Best = slices.IndexFunc(out.Trials, func(t results.Trial) bool { return t.Setting == best })
-	}
 	return out, nil
 }
 
@@ -208,7 +203,7 @@ func (s *simulated) observations(runs []measure.Run) []observation {
 // trial returns the row for a candidate setting in the results of a search.
 func (p *Problem) trial(c *candidate) results.Trial {
 	t := results.Trial{Setting: c.setting, Values: p.values(c.setting), Number: p.number(c.setting), Seeds: len(c.seen),
-		Outcome: c.outcome, Why: c.why, Mean: math.NaN(), Half: math.NaN(), Margin: math.NaN(), Half2: math.NaN()}
+		Outcome: c.outcome, Why: c.why}
 	if len(c.seen) == 0 {
 		return t
 	}
@@ -218,10 +213,12 @@ func (p *Problem) trial(c *candidate) results.Trial {
 			goals[i] = -goals[i]
 		}
 	}
-	t.Mean = results.MeanOf(goals)
-	t.Half = results.HalfWidth(goals, t.Mean, 0.95) // NaN of infinite goals, as of a policy without objectives
+	mean := results.MeanOf(goals)
+	t.Mean = results.OrNull(mean) // nil of infinite goals, as of a policy without objectives; Half, too
+	t.Half = results.OrNull(results.HalfWidth(goals, mean, 0.95))
 	if len(c.seen[0].Slacks) > 0 {
-		t.Margin, t.Half2 = results.Interval(c.margins())
+		margin, half := results.Interval(c.margins())
+		t.Margin, t.MarginHalf = results.OrNull(margin), results.OrNull(half)
 	}
 	return t
 }

@@ -82,7 +82,7 @@ func TestSmallestNumberOfWorkers(t *testing.T) {
 	}
 	found := tuned(t, problem(), 1)
 	p := &found.Policies[0]
-	if p.Outcome != results.Met || p.Best < 0 || p.Trials[p.Best].Values[0] != fmt.Sprint(want) {
+	if p.Outcome != results.Met || p.Best == nil || p.Best[0] != fmt.Sprint(want) {
 		t.Fatalf("got %+v, want %d workers, waits %v and before %v", p, want, meanWait(want, 8), meanWait(want-1, 8))
 	}
 	if len(p.Trials) > 9 || p.Runs >= p.Grid {
@@ -93,11 +93,11 @@ func TestSmallestNumberOfWorkers(t *testing.T) {
 			t.Errorf("%q is not said: %q", words, p.Said)
 		}
 	}
-	one, err := found.MarshalJSON()
+	one, err := results.MarshalTuning(found)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := tuned(t, problem(), 4).MarshalJSON()
+	again, err := results.MarshalTuning(tuned(t, problem(), 4))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestLargestForEveryPolicy(t *testing.T) {
 		t.Fatalf("got %d policies", len(found.Policies))
 	}
 	for _, p := range found.Policies {
-		if p.Best < 0 || p.Trials[p.Best].Values[0] != fmt.Sprintf("%d/s", want) {
+		if p.Best == nil || p.Best[0] != fmt.Sprintf("%d/s", want) {
 			t.Errorf("%s: got %+v, want %d/s", p.Label, p, want)
 		}
 	}
@@ -249,8 +249,8 @@ func TestTuningGoesOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, _ := want.MarshalJSON()
-	b, _ := got.MarshalJSON()
+	a, _ := results.MarshalTuning(want)
+	b, _ := results.MarshalTuning(got)
 	if string(a) != string(b) {
 		t.Errorf("got\n%s\nwant\n%s", b, a)
 	}

@@ -226,8 +226,8 @@ func WriteTuning(w io.Writer, t *results.Tuning, o text.TableOptions,
 		for _, line := range p.Said {
 			fmt.Fprintf(&b, "%s\n", line)
 		}
-		if p.Best >= 0 {
-			fmt.Fprintf(&b, "%s\n", command(p.Label, setsOf(t.Axes, p.Trials[p.Best].Values)))
+		if p.Best != nil {
+			fmt.Fprintf(&b, "%s\n", command(p.Label, setsOf(t.Axes, p.Best)))
 		}
 	}
 	_, err := io.WriteString(w, b.String())
@@ -246,14 +246,14 @@ func tuneTable(t *results.Tuning, policies []results.TunedPolicy, full bool) (he
 	}
 	header = append(header, "margin", "±", "objectives", "")
 	info, _ := measure.Lookup(t.Query.Metric)
-	value := func(v float64) string {
-		return plain.Either(full, plain.Number(v), results.FormatValue(v, info))
+	value := func(v *results.Float) string {
+		return plain.Either(full, plain.Number(results.OrNaN(v)), results.FormatValue(results.OrNaN(v), info))
 	}
-	margin := func(v float64) string {
-		if text := plain.Number(v); full || text == "" {
+	margin := func(v *results.Float) string {
+		if text := plain.Number(results.OrNaN(v)); full || text == "" {
 			return text
 		}
-		return fmt.Sprintf("%+.1f%%", 100*v)
+		return fmt.Sprintf("%+.1f%%", 100*float64(*v))
 	}
 	for i := range policies {
 		p := &policies[i]
@@ -267,8 +267,9 @@ func tuneTable(t *results.Tuning, policies []results.TunedPolicy, full bool) (he
 			if !t.Margin {
 				row = append(row, value(r.Mean), value(r.Half))
 			}
-			why := plain.Either(k == p.Best, "best", r.Why)
-			rows = append(rows, append(row, margin(r.Margin), strings.TrimPrefix(margin(r.Half2), "+"), string(r.Outcome), why))
+			why := plain.Either(slices.Equal(r.Values, p.Best), "best", r.Why)
+			half := strings.TrimPrefix(margin(r.MarginHalf), "+")
+			rows = append(rows, append(row, margin(r.Margin), half, string(r.Outcome), why))
 		}
 	}
 	return header, rows

@@ -24,8 +24,8 @@ type Fit struct {
 	// constant, which has no tests, and where Score leaves no hope.
 	P     float64
 	Score float64 // the Bayesian information criterion: of two fits the lower one is better
-	// P50 and P99 are quantiles of the distribution.
-	P50, P99 float64
+
+	family *candidate // of Kind
 }
 
 // FitParameter is one parameter of a fitted distribution, by its name in a scenario.
@@ -58,8 +58,8 @@ func fitDistributions(sorted []float64) []Fit {
 	if spread := quantile(sorted, 0.99) - quantile(sorted, 0.01); spread <= 2*constantSpread*median {
 		below := sort.SearchFloat64s(sorted, median)
 		above := n - sort.Search(n, func(i int) bool { return sorted[i] > median })
-		return []Fit{{Kind: "constant", Parameters: []FitParameter{inTime("value", median)}, P: math.NaN(), P50: median,
-			P99: median, Distance: float64(max(below, above)) / float64(n)}}
+		return []Fit{{Kind: constant.kind, Parameters: []FitParameter{inTime("value", median)}, P: math.NaN(),
+			Distance: float64(max(below, above)) / float64(n), family: &constant}}
 	}
 	logs, zeros := withoutZeros(sorted)
 	of := map[bool][]float64{false: sorted, true: logs} // values for a candidate, by whether it is positive
@@ -74,8 +74,7 @@ func fitDistributions(sorted []float64) []Fit {
 	}
 	slices.SortStableFunc(fits, func(a, b Fit) int { return cmp.Compare(a.Score, b.Score) })
 	for i := range fits[:min(len(fits), mostHopeful)] {
-		f := &candidates[slices.IndexFunc(candidates, func(c candidate) bool { return c.kind == fits[i].Kind })]
-		fits[i].P = f.p(of[f.positive])
+		fits[i].P = fits[i].family.p(of[fits[i].family.positive])
 	}
 	return fits
 }
@@ -87,7 +86,7 @@ func (f *Fit) Acceptable(sorted []float64) bool {
 		return true
 	}
 	tail := quantile(sorted, 0.99)
-	return f.Distance <= near && math.Abs(f.P99-tail) <= tailTolerance*tail
+	return f.Distance <= near && math.Abs(f.drawn().Sample(0.99)-tail) <= tailTolerance*tail
 }
 
 // withoutZeros replaces values not above 0, at the start of sorted, by a small one, and returns how many there were.
@@ -118,20 +117,17 @@ func thinned(sorted []float64, most int) []float64 {
 	return chosen.values()
 }
 
-// estimated returns the most likely distribution of sorted values, the distribution of the simulation that is equal to
-// it, and the parameters; false if there is none.
-func (f *candidate) estimated(sorted []float64) (s shape, drawn dist.Dist, parameters []FitParameter, ok bool) {
-	if s, parameters = f.estimate(sorted); s == nil {
-		return nil, drawn, nil, false
-	}
-	drawn, err := f.of(parameters[0].Value, parameters[len(parameters)-1].Value)
-	return s, drawn, parameters, err == nil
+// drawn returns the distribution of the simulation that is equal to a fit. It has a table, which takes time to make.
+func (f *Fit) drawn() dist.Dist {
+	// There is no error: what is estimated of run times is far within the ranges of distributions.
+	drawn, _ := f.family.of(f.Parameters[0].Value, f.Parameters[len(f.Parameters)-1].Value)
+	return drawn
 }
 
 // fit estimates the parameters of a distribution from sorted values, and measures how well it fits; false if it cannot.
 func (f *candidate) fit(sorted []float64) (Fit, bool) {
-	d, drawn, parameters, ok := f.estimated(sorted)
-	if !ok {
+	d, parameters := f.estimate(sorted)
+	if d == nil {
 		return Fit{}, false
 	}
 	likelihood := 0.0
@@ -139,8 +135,8 @@ func (f *candidate) fit(sorted []float64) (Fit, bool) {
 		likelihood += d.LogProb(x)
 	}
 	fit := Fit{Kind: f.kind, Parameters: parameters, Distance: distance(sorted, d.CDF), P: math.NaN(),
-		P50: drawn.Sample(0.5), P99: drawn.Sample(0.99), Score: float64(f.free)*math.Log(float64(len(sorted))) - 2*likelihood}
-	if floats.HasNaN([]float64{fit.Distance, fit.P50, fit.P99, fit.Score}) || math.IsInf(fit.Score, 0) {
+		Score: float64(f.free)*math.Log(float64(len(sorted))) - 2*likelihood, family: f}
+	if floats.HasNaN([]float64{fit.Distance, fit.Score}) || math.IsInf(fit.Score, 0) {
 		return Fit{}, false
 	}
 	return fit, true
@@ -156,11 +152,11 @@ const (
 // González Manteiga, Presedo Quindimil: Bootstrap based goodness-of-fit-tests (1993). Its draws are the same each time.
 func (f *candidate) p(sorted []float64) float64 {
 	tested := thinned(sorted, mostTested)
-	own, drawn, _, ok := f.estimated(tested)
-	if !ok {
+	own, parameters := f.estimate(tested)
+	if own == nil {
 		return 0
 	}
-	far := distance(tested, own.CDF)
+	drawn, far := (&Fit{Parameters: parameters, family: f}).drawn(), distance(tested, own.CDF)
 	rand, above := keyed.Rand{Seed: 1}, 0
 	values := make([]float64, len(tested))
 	for r := range resamples {

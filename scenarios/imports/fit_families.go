@@ -29,7 +29,7 @@ type candidate struct {
 	of func(first, last float64) (dist.Dist, error)
 }
 
-var candidates = []candidate{
+var candidates = []*candidate{
 	{kind: "exponential", free: 1, estimate: func(v []float64) (shape, []FitParameter) {
 		mean := stat.Mean(v, nil)
 		return provided(mean > 0, distuv.Exponential{Rate: 1 / mean}, inTime("mean", mean))
@@ -54,6 +54,9 @@ var candidates = []candidate{
 			number("alpha", alpha))
 	}},
 }
+
+// constant is the family of samples whose values are nearly equal, which need no estimate.
+var constant = candidate{kind: "constant", of: func(v, _ float64) (dist.Dist, error) { return dist.Constant(v) }}
 
 // provided returns an estimated distribution with its parameters, or nil if the parameters are out of range.
 func provided(possible bool, s shape, parameters ...FitParameter) (shape, []FitParameter) {

@@ -105,7 +105,7 @@ func TestFitOfLittle(t *testing.T) {
 	if fits := fitDistributions(make([]float64, FewestToFit-1)); fits != nil {
 		t.Errorf("got %v for too few values", fits)
 	}
-	if fits := fitDistributions(make([]float64, 100)); len(fits) != 1 || fits[0].Kind != "constant" || fits[0].P50 != 0 || fits[0].Distance != 0 {
+	if fits := fitDistributions(make([]float64, 100)); len(fits) != 1 || fits[0].Kind != "constant" || fits[0].drawn().Sample(0.5) != 0 || fits[0].Distance != 0 {
 		t.Errorf("got %+v for zeros, want the constant 0", fits)
 	}
 	exponential, err := dist.Exponential(1)
@@ -127,7 +127,7 @@ func TestFitLevel(t *testing.T) {
 	t.Parallel()
 	dist, err := dist.Weibull(1, 1.5)
 	refused := 0
-	weibull := candidates[slices.IndexFunc(candidates, func(c candidate) bool { return c.kind == "weibull" })]
+	weibull := candidates[slices.IndexFunc(candidates, func(c *candidate) bool { return c.kind == "weibull" })]
 	for seed := range uint64(60) {
 		sample := drawn(t, 200, seed+100, dist, err)
 		slices.Sort(sample)

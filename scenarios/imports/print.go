@@ -101,11 +101,12 @@ func (t *Times) cells(name string) (rows [][]string) {
 	rows = append(rows, []string{name, fmt.Sprintf("recorded, %d", t.Seen), "", "", at(0.5), at(0.99), last})
 	for i := range t.Fits {
 		f := &t.Fits[i]
+		drawn := f.drawn()
 		// No distribution is near to the values of a constant, which are near to one.
 		distance := plain.When(f.Kind != "constant", fmt.Sprintf("%.3f", f.Distance))
 		p := plain.When(!math.IsNaN(f.P), fmt.Sprintf("%.2f", f.P))
-		rows = append(rows, []string{"", Spelled(f), distance, p, plain.Duration(f.P50), plain.Duration(f.P99),
-			plain.When(i == t.Chosen, "chosen")})
+		rows = append(rows, []string{"", Spelled(f), distance, p, plain.Duration(drawn.Sample(0.5)),
+			plain.Duration(drawn.Sample(0.99)), plain.When(i == t.Chosen, "chosen")})
 	}
 	return rows
 }

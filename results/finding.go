@@ -19,8 +19,6 @@ type Finding struct {
 	Price string // largest cost of that policy: "retries wait 2.4× longer"; "" if there is none
 	// Policy is the index of the policy that improves the baseline's worst value, -1: none.
 	Policy int
-	// Query is the metric of the baseline's worst value.
-	Query measure.Query
 }
 
 // String returns the headline as one or two sentences, "" if the table has none.
@@ -73,8 +71,7 @@ func onePolicy(t *Table, gets []*Column) Finding {
 		worst = gets[i]
 	}
 	goal := worst.GoalText()
-	return Finding{Policy: -1, Query: worst.Query,
-		Worst: worst.says(t.Policies[0], 0) + plain.When(goal != "", ", goal "+goal)}
+	return Finding{Policy: -1, Worst: worst.says(t.Policies[0], 0) + plain.When(goal != "", ", goal "+goal)}
 }
 
 // finder computes the headline (Finding) of a results table with several policies.
@@ -119,7 +116,7 @@ func (f *finder) cure(c *Column, most int) (Finding, bool) {
 	best := slices.MinFunc(better, func(i, k int) int {
 		return cmp.Or(f.missed(i)-f.missed(k), c.surer(i, k), cmp.Compare(c.Gain(k, f.base), c.Gain(i, f.base)))
 	})
-	return Finding{Policy: best, Query: c.Query, Worst: c.says(f.Table.Policies[f.base], f.base),
+	return Finding{Policy: best, Worst: c.says(f.Table.Policies[f.base], f.base),
 		Cure:  f.Table.Policies[best] + ": " + c.Cells[best].Value + changeIn(&c.Cells[best]) + f.others(c, best),
 		Price: f.price(c, best)}, true
 }
@@ -259,7 +256,7 @@ func (f *finder) harm(c *Column) (Finding, bool) {
 		return cmp.Or(c.surer(i, k), cmp.Compare(c.Gain(i, f.base), c.Gain(k, f.base)),
 			cmp.Compare(c.Cells[k].Mean, c.Cells[i].Mean))
 	})
-	return Finding{Policy: -1, Query: c.Query, Worst: c.says(f.Table.Policies[f.base], f.base) + none,
+	return Finding{Policy: -1, Worst: c.says(f.Table.Policies[f.base], f.base) + none,
 		Cure: f.Table.Policies[worst] + ": " + c.Cells[worst].Value + changeIn(&c.Cells[worst])}, true
 }
 

@@ -88,11 +88,8 @@ func (d *tuneDrawing) sheet() *sheet {
 
 func (d *tuneDrawing) title() string {
 	answers := plain.Map(d.shown, func(p results.TunedPolicy) string {
-		answer := "no setting found"
-		if p.Best != nil {
-			answer = plain.Shorten(strings.Join(p.Best, ", "), 40)
-		}
-		return answer + " with " + policyName(p.Label)
+		best := plain.Shorten(strings.Join(p.Best, ", "), 40)
+		return plain.Either(p.Best == nil, "no setting found", best) + " with " + policyName(p.Label)
 	})
 	return plain.Capital(clean(d.Goal)) + ": " + list(atMost(answers, 3, "%d more"))
 }

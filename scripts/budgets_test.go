@@ -55,14 +55,14 @@ var budgets = []budget{
 	{"scenarios/reference", 686, 700},
 	{"scenarios/scenariotest", 90, 90}, // for go test of repositories that have a policy of their own
 	{"scenarios/spec", 2950, 1900},
-	{"scenarios/study", 5156, 3000},
+	{"scenarios/study", 5154, 3000},
 	{"scenarios/trace", 1567, 1250},
 	{"scenarios/tree", 500, 444}, // YAML with positions
 	{"scenarios/validate", 1104, 600},
 	{"scenarios/verify", 3304, 2600},
 	{"scenarios/world", 4470, 2700},
-	{"results", 4489, 2300},
-	{"results/measure", 4727, 3150},
+	{"results", 4438, 2300},
+	{"results/measure", 4720, 3150},
 	{"results/plain", 400, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
 	{"results/report", 6640, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1526, 1700},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_347, 56_000
+	mostLines, goalLines             = 82_285, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

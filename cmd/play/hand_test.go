@@ -220,7 +220,7 @@ func TestPageStaleCopies(t *testing.T) {
 		window.fetch = (...all) => gate.then(() => plain(...all));
 		window.taken = "";
 		location.hash = "#set=engine.workers%3D30";
-		await new Promise(done => setTimeout(done, 50));
+		for (let i = 0; i < 1000 && document.querySelector("#life pre"); i++) await new Promise(done => setTimeout(done, 10)); // a busy browser is late
 		for (const id of ["hold", "markdown", "yaml"]) document.getElementById(id).click();
 		const held = document.querySelector("#held code").textContent + document.querySelectorAll("#held .stale").length + window.taken + document.getElementById("copied").textContent + document.getElementById("life").textContent;
 		go();

@@ -7,7 +7,7 @@ import (
 )
 
 // job is the checker's state of a live or dead job. It fills four lines of a processor's cache, of 64 bytes each: what
-// most events read, what jobs in flight use, what ready ones use, and what failures and few others use.
+// most events read, what those of jobs in flight use, what those of ready jobs use, and what few use.
 type job struct {
 	id        engine.JobID
 	token     engine.Token // fencing token of the latest claim or recovery

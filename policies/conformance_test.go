@@ -297,7 +297,7 @@ func (kindZero) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return append(dst, engine.Term{Class: engine.AnyClass, Kinds: 1, Limit: v.Idle})
 }
 
-// New makes a separate policy for every engine: they share no state, and what keeps any on each node is a pointer.
+// TestNewSharesNothing: New makes a separate policy for every engine, and one that keeps state on a node is a pointer.
 func TestNewSharesNothing(t *testing.T) {
 	pointers := 0
 	for _, kind := range Kinds() {

@@ -46,7 +46,7 @@ const (
 type Drawn struct {
 	Weight  int      // relative frequency of being drawn; 0: never
 	Workers int      // fewest workers of a node that the policy works with; 0: one
-	Params  []string // settings to draw one of, equally likely, such as "target: 2s"; none: defaults alone
+	Params  []string // parameter settings, one of which is drawn, equally likely: "target: 2s"; none: defaults
 	Never   string   // reason why Weight is 0: a drawn policy must leave no retry waiting for ever once nothing fails
 }
 
@@ -244,8 +244,8 @@ var (
 	shipped int
 )
 
-// builtIn puts a kind of policy into the list, by its rank, and returns the number of those there. Every kind's file
-// calls it when variables are initialized; in which order the files come makes no difference to the list.
+// builtIn inserts a kind of policy into the list of built-in kinds, by its rank, and returns their number, so that a
+// variable in each kind's file can be initialized by the call. The list does not depend on the order of the files.
 func builtIn(k Kind) int {
 	at, _ := slices.BinarySearchFunc(kinds, k, func(a, b Kind) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), strings.Compare(a.Name, b.Name))

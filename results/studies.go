@@ -24,7 +24,7 @@ type Sweep struct {
 	Cells      []Cell // results in order of Index
 }
 
-// Axis is a scenario key with the values searched.
+// Axis is a scenario key that a sweep or search varies, with its values.
 type Axis struct {
 	Key     string    `json:"key"`    // key of the scenario
 	Values  []string  `json:"values"` // values as a scenario writes them

@@ -43,12 +43,12 @@ func (b *schemaBuilder) describe() {
 
 // defaults adds the default of each key.
 func (b *schemaBuilder) defaults() {
-	for _, list := range []string{"scenario", "jobs", "storms", "dependencies", "objectives"} {
+	for list, values := range tree.Pairs(&reference.Tables().Defaults) {
 		s := b.root
-		if list != "scenario" {
-			s = b.resolved(property(s, list).Items)
+		if list.Value != "scenario" {
+			s = b.resolved(property(s, list.Value).Items)
 		}
-		b.each(s, reference.Defaults(list), false, func(p *jsonschema.Schema, value *yaml.Node) { p.Default = asJSON(value) })
+		b.each(s, values, false, func(p *jsonschema.Schema, value *yaml.Node) { p.Default = asJSON(value) })
 	}
 	own := []any{&Storm{}, &spec.Arrivals{}}
 	for i := range reflect.TypeFor[Storm]().NumField() {

@@ -49,7 +49,7 @@ var budgets = []budget{
 	{"scenarios/checks", 418, 300},
 	{"scenarios/diagnostics", 546, 559},
 	{"scenarios/estimate", 346, 250},
-	{"scenarios/imports", 4618, 3650},
+	{"scenarios/imports", 4620, 3650},
 	{"scenarios/origins", 218, 150}, // qsim explain
 	{"scenarios/pool", 118, 100},
 	{"scenarios/reference", 686, 700},
@@ -57,7 +57,7 @@ var budgets = []budget{
 	{"scenarios/spec", 2950, 1900},
 	{"scenarios/study", 5154, 3000},
 	{"scenarios/trace", 1567, 1250},
-	{"scenarios/tree", 500, 444}, // YAML with positions
+	{"scenarios/tree", 501, 444}, // YAML with positions
 	{"scenarios/validate", 1104, 600},
 	{"scenarios/verify", 3304, 2600},
 	{"scenarios/world", 4470, 2700},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_285, 56_000
+	mostLines, goalLines             = 82_288, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one
@@ -282,7 +282,7 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-// writeCeilings writes the lines of today into this file, as the ceilings of packages and of all.
+// writeCeilings sets the ceilings in this file, of each package and of all, to their present numbers of lines.
 func writeCeilings(t *testing.T) {
 	t.Helper()
 	const name = "budgets_test.go"

@@ -239,7 +239,10 @@ func TestFrozenTables(t *testing.T) {
 	} {
 		before, table, found := strings.Cut(text, header)
 		table, after, _ := strings.Cut(table, "\n\n")
-		if text = before + header + rows + "\n" + after; !found || table+"\n" != rows && !*rewrite {
+		if !found {
+			t.Fatalf("scenarios/README.md has no table with the header %s", header)
+		}
+		if text = before + header + rows + "\n" + after; table+"\n" != rows && !*rewrite {
 			t.Errorf("scenarios/README.md has not, below %s%s", header, rows)
 		}
 	}

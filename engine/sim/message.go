@@ -19,8 +19,8 @@ type message struct {
 	ref  uint32      // index in messages.all
 }
 
-// messages is a pool of messages, to which events in the heap of rare ones refer by index. It reuses freed messages,
-// which hold what their last user left.
+// messages is a pool of messages, to which events in the heap of rare ones refer by index. A freed message is reused
+// as it is: its fields keep their values until they are set again.
 type messages struct {
 	all  []*message
 	free *message

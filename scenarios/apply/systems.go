@@ -49,7 +49,7 @@ var systemText []byte
 var systems = tree.Builtin[struct {
 	World   []string `yaml:"world"`
 	Systems []System `yaml:"systems"`
-}](systemText)
+}]("systems.yaml", systemText)
 
 // Systems returns the systems in whose settings a scenario can be written. The caller must not change them.
 func Systems() []System { return systems().Systems }

@@ -50,7 +50,7 @@ type Rule struct {
 var checkedText []byte
 
 // All returns the entries of conform.yaml, one for each preset that was compared; it panics if the file is not valid.
-var All = tree.Builtin[[]Comparison](checkedText)
+var All = tree.Builtin[[]Comparison]("conform.yaml", checkedText)
 
 // Of returns the comparison of a preset with its library; without rules but with the reason if there was none.
 func Of(p *scenarios.Preset) *Comparison {

@@ -25,7 +25,7 @@ type Fit struct {
 	P     float64
 	Score float64 // the Bayesian information criterion: of two fits the lower one is better
 
-	family *candidate // of Kind
+	family *candidate // family of distributions that Kind names
 }
 
 // FitParameter is one parameter of a fitted distribution, by its name in a scenario.
@@ -119,8 +119,10 @@ func thinned(sorted []float64, most int) []float64 {
 
 // drawn returns the distribution of the simulation that is equal to a fit. It has a table, which takes time to make.
 func (f *Fit) drawn() dist.Dist {
-	// There is no error: what is estimated of run times is far within the ranges of distributions.
-	drawn, _ := f.family.of(f.Parameters[0].Value, f.Parameters[len(f.Parameters)-1].Value)
+	drawn, err := f.family.of(f.Parameters[0].Value, f.Parameters[len(f.Parameters)-1].Value)
+	if err != nil { // what is estimated of run times is far within the ranges of distributions
+		panic("imports: " + err.Error())
+	}
 	return drawn
 }
 

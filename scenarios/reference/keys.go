@@ -19,11 +19,11 @@ import (
 var languageText []byte
 
 // Tables returns the content of language.yaml, which is read once.
-var Tables = tree.Builtin[*tables](languageText)
+var Tables = tree.Builtin[*tables]("language.yaml", languageText)
 
-// tables holds what is known of the language of scenario files beside the structs of its sections.
+// tables is the content of language.yaml: defaults, rules of keys, kinds of maps, types of values, and lists.
 type tables struct {
-	Defaults yaml.Node // see Defaults
+	Defaults yaml.Node // map from "scenario", or the key of a list, to default values
 	Keys     []Entry   // keys that have a rule, or a meaning if left out
 
 	// kinds of distributions of a duration, of delays between the attempts of a job, and of arrival processes of a class
@@ -56,7 +56,7 @@ type Rule struct {
 // Limit is the highest count that a rule allows.
 type Limit int
 
-// UnmarshalText parses the number of a limit, or the name of one that several keys or other checks share.
+// UnmarshalText parses a limit: a number, or the name of a constant of this package, such as workers for MostWorkers.
 func (l *Limit) UnmarshalText(text []byte) error {
 	shared := map[string]Limit{"nodes": MostNodes, "workers": MostWorkers, "batch": MostBatch, "jobs": MostJobs,
 		"resubmits": MostResubmits}

@@ -109,7 +109,7 @@ var Synonyms = sync.OnceValue(func() (all []synonym) {
 var synonyms = tree.Builtin[[]struct {
 	In, At string
 	Words  []synonym
-}](synonymText)
+}]("synonyms.yaml", synonymText)
 
 // help returns the advice to write a key in place of another system's word; in is the Go type of the map around it.
 func (s *synonym) help(l *Language, in string) string {

@@ -27,7 +27,7 @@ type Preset struct {
 //go:embed presets.yaml
 var presetText []byte
 
-var presets = tree.Builtin[[]Preset](presetText)
+var presets = tree.Builtin[[]Preset]("presets.yaml", presetText)
 
 // Presets returns the settings of all known job systems, as listed. The caller must not change their nodes.
 func Presets() []Preset { return slices.Clone(presets()) }

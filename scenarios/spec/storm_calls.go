@@ -2,7 +2,7 @@ package spec
 
 import "qsim/engine/fault"
 
-// CallStorm disturbs calls between nodes and store. The shares are drawn independently.
+// CallStorm loses, doubles, refuses or delays calls between nodes and store. The shares are drawn independently.
 type CallStorm struct {
 	// names of the calls: claim, commit, extend, recover, promote, lead, stats; none: all of them
 	Ops         []string `yaml:"ops,flow"`

@@ -5,7 +5,7 @@ import (
 	"qsim/scenarios/reference"
 )
 
-// StoreStorm disturbs the store: exactly one of its keys is set.
+// StoreStorm stalls the store, slows it down, or makes it refuse calls: exactly one of its keys is set.
 type StoreStorm struct {
 	Stall bool    `yaml:"stall,omitempty"` // true: calls wait for the end of the window
 	Slow  *Factor `yaml:"slow,omitempty"`  // factor on the cost of every call

@@ -11,7 +11,7 @@ import (
 	"qsim/results/plain"
 )
 
-// search holds what both methods of tuning share: simulator, objectives, confidence, limit on seeds, and result.
+// search is the search for the best setting of one policy: its simulator, objectives and limits, and its result so far.
 type search struct {
 	arena      arena
 	objectives []measure.Objective
@@ -45,7 +45,7 @@ type bisection struct {
 type answer struct {
 	tried    []*candidate
 	best     int        // index of the best setting in tried; -1: none
-	decided  bool       // known for certain
+	decided  bool       // no better setting meets the objectives, or none does, at the confidence
 	spent    int        // seeds spent before those of the candidates
 	refuted  bool       // fresh seeds do not confirm that the best setting meets the objectives
 	monotone bool       // by bisection: no verdict contradicts another
@@ -53,7 +53,7 @@ type answer struct {
 	misses   *candidate // by bisection: the easiest value before the best that certainly misses
 	dropped  int        // number of settings given up by successive halving
 	delta    float64    // by KN: difference in the goal that does not matter
-	least    float64    // by KN: smallest mean goal in the first stage; 0: delta is absolute
+	least    float64    // by KN: smallest mean goal in the first stage; 0: delta is a share of the largest
 }
 
 // bisect searches for the best setting by bisection. It judges only a number of candidates that grows with the

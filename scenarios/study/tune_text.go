@@ -137,7 +137,7 @@ func (p *Problem) sayChoice(a *answer, add func(string, ...any)) {
 	switch {
 	case p.Aim == Margin:
 		near = fmt.Sprintf("%s of the bounds", share(p.Indifference))
-	case a.least == 0: // of which there is no share
+	case a.least == 0: // a share of 0 is 0
 		info, _ := measure.Lookup(p.Query.Metric)
 		near = fmt.Sprintf("%s (%s of the largest %s: the least is 0)", results.FormatValue(a.delta, info),
 			share(p.Indifference), p.Query.String())

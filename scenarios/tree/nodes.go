@@ -213,15 +213,16 @@ func InOrder(node *yaml.Node) *yaml.Node {
 // for them takes time quadratic in their number.
 var Strict = []yaml.Option{yaml.WithKnownFields(), yaml.WithUniqueKeys(false)}
 
-// Builtin returns a function for the value of a YAML text that is built into the program, which is read once.
-func Builtin[T any](text []byte) func() T {
+// Builtin returns a function for the value of a YAML file that is built into the program. It reads the text once, and
+// panics if that is not valid.
+func Builtin[T any](file string, text []byte) func() T {
 	return sync.OnceValue(func() (value T) {
 		node, problems := Parse(text)
 		if len(problems) == 0 {
 			problems = Errors(node.Load(&value, Strict...))
 		}
 		if len(problems) > 0 {
-			panic("tree: a text of this program: " + problems[0].Error())
+			panic("tree: " + file + ": " + problems[0].Error())
 		}
 		return value
 	})

@@ -26,7 +26,7 @@ func (f Float) MarshalJSON() ([]byte, error) {
 	return strconv.AppendFloat(nil, float64(f), format, -1, 64), nil
 }
 
-// OrNull returns a number as one for a JSON file, nil (null) if it is NaN or infinite.
+// OrNull converts a number for a JSON file: nil (null) if it is NaN or infinite.
 func OrNull(v float64) *Float {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
@@ -34,7 +34,7 @@ func OrNull(v float64) *Float {
 	return new(Float(v))
 }
 
-// OrNaN returns a number of a JSON file, NaN for nil (null).
+// OrNaN converts a number from a JSON file: NaN if it is nil (null).
 func OrNaN(v *Float) float64 {
 	if v == nil {
 		return math.NaN()

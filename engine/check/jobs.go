@@ -113,8 +113,8 @@ func slot(id engine.JobID) int { return int(id >> slotShift & 63) }
 
 func rest(id engine.JobID) uint64 { return uint64(id) &^ (63 << slotShift) }
 
-// at returns the row of a ref. Chunks are slices, since Go reads the first byte of an array to see that its pointer is
-// not nil, and a processor's cache would have to hold that line, too.
+// at returns the state of the job with a table index. Chunks are slices, since Go reads the first byte of an array to
+// see that its pointer is not nil, and a processor's cache would have to hold that line, too.
 func (t *jobs) at(r ref) *job { return &t.rows[r/chunkSize][r%chunkSize] }
 
 // page returns the entry for a job ID in the index, or the empty entry where it would be inserted.

@@ -146,12 +146,12 @@ func (q *queue) pushNext(to *calls, at engine.Time, r rank, m *message) {
 
 // calls is the list of calls on their way to the store, or of answers on their way back, in order of time.
 type calls struct {
-	first engine.Time // time of the first one; Never: none
+	first engine.Time // time at which the first call arrives; Never: there is none
 	head  *message    // nil: the list is empty
 	last  *message
 }
 
-// pop removes and returns the first one.
+// pop removes and returns the first call.
 func (c *calls) pop() *message {
 	m := c.head
 	c.first, c.head = engine.Never, m.next

@@ -19,26 +19,6 @@ import (
 // format is the version of the format of a sweep's shard files.
 const format = 2
 
-// number is a float in JSON, null for NaN.
-type number float64
-
-// MarshalJSON returns the number as JSON, null if it is NaN or infinite.
-func (n number) MarshalJSON() ([]byte, error) {
-	if v := float64(n); math.IsNaN(v) || math.IsInf(v, 0) {
-		return []byte("null"), nil
-	}
-	return json.Marshal(float64(n))
-}
-
-// UnmarshalJSON reads a number from JSON, NaN for null.
-func (n *number) UnmarshalJSON(text []byte) error {
-	if string(text) == "null" {
-		*n = number(math.NaN())
-		return nil
-	}
-	return json.Unmarshal(text, (*float64)(n))
-}
-
 // header is the first line of a shard's file: it describes the sweep and the shard.
 type header struct {
 	Format     int             `json:"format"`
@@ -112,13 +92,13 @@ type rowJSON struct {
 }
 
 type estimateJSON struct {
-	Mean   number `json:"mean"`
-	Low    number `json:"low"`
-	High   number `json:"high"`
-	Half   number `json:"half"` // half-width of the interval before it was cut at the metric's least possible value
-	N      int    `json:"n"`
-	Bound  string `json:"bound"`
-	Reason string `json:"reason,omitempty"`
+	Mean   *results.Float `json:"mean"`
+	Low    *results.Float `json:"low"`
+	High   *results.Float `json:"high"`
+	Half   *results.Float `json:"half"` // half-width of the interval before the cut at the metric's least possible value
+	N      int            `json:"n"`
+	Bound  string         `json:"bound"`
+	Reason string         `json:"reason,omitempty"`
 }
 
 // rowVerdict is the verdict on an objective for one policy in one cell, as in a shard file.
@@ -132,16 +112,17 @@ type rowVerdict struct {
 // verdictJSON is the verdict on an objective.
 type verdictJSON struct {
 	Limit   string          `json:"limit"`   // bound in words, inclusive: below 10s
-	Value   number          `json:"value"`   // value of the metric; null: there is none
-	Low     number          `json:"low"`     // lower end of its 95 % interval
-	High    number          `json:"high"`    // upper end of its 95 % interval
+	Value   *results.Float  `json:"value"`   // value of the metric; null: there is none
+	Low     *results.Float  `json:"low"`     // lower end of its 95 % interval
+	High    *results.Float  `json:"high"`    // upper end of its 95 % interval
 	Bound   string          `json:"bound"`   // ">=": the value is a lower bound; else empty
 	Verdict results.Outcome `json:"verdict"` // met, missed or unclear
 	Expect  string          `json:"expect"`  // outcome that the scenario expects: met or missed
 }
 
 func jsonOfVerdict(v *results.Verdict) verdictJSON {
-	return verdictJSON{v.Text, number(v.Value), number(v.Low), number(v.High), v.Bound, v.Outcome, expectation(v.Expect)}
+	return verdictJSON{v.Text, results.OrNull(v.Value), results.OrNull(v.Low), results.OrNull(v.High), v.Bound, v.Outcome,
+		expectation(v.Expect)}
 }
 
 func jsonOfQuery(q measure.Query) queryJSON {
@@ -200,8 +181,8 @@ func newLine(s *results.Sweep, cell *results.Cell) *line {
 		r := rowJSON{Fingerprint: row.Fingerprint, Seeds: row.Seeds, Objectives: []rowVerdict{}}
 		for k := range row.Estimates {
 			e := &row.Estimates[k]
-			r.Metrics = append(r.Metrics, estimateJSON{number(e.Mean), number(e.Low), number(e.High), number(e.Half), e.N,
-				e.Bound, e.Reason})
+			r.Metrics = append(r.Metrics, estimateJSON{results.OrNull(e.Mean), results.OrNull(e.Low), results.OrNull(e.High),
+				results.OrNull(e.Half), e.N, e.Bound, e.Reason})
 		}
 		for k := range row.Verdicts {
 			v := &row.Verdicts[k]
@@ -236,8 +217,9 @@ func readLine(s *results.Sweep, size int, text []byte) (*results.Cell, error) {
 		row := results.CellRow{Policy: i, Fingerprint: r.Fingerprint, Seeds: r.Seeds}
 		for k, e := range r.Metrics {
 			row.Estimates = append(row.Estimates,
-				results.Estimate{Query: s.Queries[k], Unit: unitOf(s.Queries[k]), Mean: float64(e.Mean),
-					Low: float64(e.Low), High: float64(e.High), Half: float64(e.Half), N: e.N, Bound: e.Bound, Reason: e.Reason})
+				results.Estimate{Query: s.Queries[k], Unit: unitOf(s.Queries[k]), Mean: results.OrNaN(e.Mean),
+					Low: results.OrNaN(e.Low), High: results.OrNaN(e.High), Half: results.OrNaN(e.Half), N: e.N, Bound: e.Bound,
+					Reason: e.Reason})
 		}
 		for _, v := range r.Objectives {
 			if v.Metric < 0 || v.Metric >= len(s.Queries) {
@@ -245,8 +227,8 @@ func readLine(s *results.Sweep, size int, text []byte) (*results.Cell, error) {
 			}
 			row.Verdicts = append(row.Verdicts,
 				results.Verdict{Query: s.Queries[v.Metric], Policy: s.Policies[i].Label, Text: v.Limit,
-					Value: float64(v.Value), Low: float64(v.Low), High: float64(v.High), Bound: v.Bound, Outcome: v.Verdict,
-					Expect: v.Expect == string(results.Missed), Seeds: v.Seeds, Reason: v.Reason})
+					Value: results.OrNaN(v.Value), Low: results.OrNaN(v.Low), High: results.OrNaN(v.High), Bound: v.Bound,
+					Outcome: v.Verdict, Expect: v.Expect == string(results.Missed), Seeds: v.Seeds, Reason: v.Reason})
 		}
 		cell.Rows = append(cell.Rows, row)
 	}

@@ -149,15 +149,15 @@ func (p *MapPlan) beyond(value *measure.Value, moreIsBetter bool) bool {
 
 // mapRow is the value of one point of a map in JSON or CSV.
 type mapRow struct {
-	Policy string `json:"policy"`
-	X      string `json:"x"`
-	Y      string `json:"y"`
-	Value  number `json:"value"` // mean value; null: no seed has one
-	Bound  string `json:"bound"` // ">=": value is a lower bound, since that of some seeds is
-	Never  int    `json:"never"` // number of seeds with only a lower bound
-	Seeds  int    `json:"seeds"`
-	Beyond bool   `json:"beyond"`
-	Coarse bool   `json:"coarse"` // the point is on the grid of the ranges
+	Policy string         `json:"policy"`
+	X      string         `json:"x"`
+	Y      string         `json:"y"`
+	Value  *results.Float `json:"value"` // mean value; null: no seed has one
+	Bound  string         `json:"bound"` // ">=": value is a lower bound, since that of some seeds is
+	Never  int            `json:"never"` // number of seeds with only a lower bound
+	Seeds  int            `json:"seeds"`
+	Beyond bool           `json:"beyond"`
+	Coarse bool           `json:"coarse"` // the point is on the grid of the ranges
 }
 
 func (m *Mapped) rows() []mapRow {
@@ -166,8 +166,8 @@ func (m *Mapped) rows() []mapRow {
 		for _, at := range found.Points() {
 			v := found.Values[at]
 			rows = append(rows, mapRow{Policy: m.Panels[i].Label, X: found.X[at.X].Text, Y: found.Y[at.Y].Text,
-				Value: number(v.Mean), Bound: plain.When(v.AtLeast(), ">="), Never: v.Bounds, Seeds: v.Seeds, Beyond: v.Beyond,
-				Coarse: at.X%found.Steps == 0 && at.Y%found.Steps == 0})
+				Value: results.OrNull(v.Mean), Bound: plain.When(v.AtLeast(), ">="), Never: v.Bounds, Seeds: v.Seeds,
+				Beyond: v.Beyond, Coarse: at.X%found.Steps == 0 && at.Y%found.Steps == 0})
 		}
 	}
 	return rows
@@ -205,7 +205,7 @@ func (m *Mapped) Write(w io.Writer, o text.TableOptions) error {
 	if o.Format == text.CSV {
 		header := []string{"policy", m.XKey, m.YKey, m.Query.String(), "bound", "never", "seeds", "beyond", "coarse"}
 		rows := plain.Map(m.rows(), func(r mapRow) []string {
-			return []string{r.Policy, r.X, r.Y, plain.Number(float64(r.Value)), r.Bound, strconv.Itoa(r.Never),
+			return []string{r.Policy, r.X, r.Y, plain.Number(results.OrNaN(r.Value)), r.Bound, strconv.Itoa(r.Never),
 				strconv.Itoa(r.Seeds), strconv.FormatBool(r.Beyond), strconv.FormatBool(r.Coarse)}
 		})
 		return text.WriteCells(w, header, rows, 0, o)

@@ -21,7 +21,7 @@ func TestSchema(t *testing.T) {
 		case strings.HasPrefix(of.Name(), "Object["):
 			value, _ := of.Elem().FieldByName("Value")
 			return &jsonschema.Schema{Type: "object", AdditionalProperties: reflected(value.Type)}
-		case of == reflect.TypeFor[number]():
+		case of == reflect.TypeFor[results.Float]():
 			return schematest.NumberOrNull()
 		case of == reflect.TypeFor[results.Outcome]():
 			return &jsonschema.Schema{Enum: []any{"", results.Met, results.Missed, results.Unclear}}

@@ -37,12 +37,12 @@ type sweepRow struct {
 
 // sweepCell is the estimate of a metric over the seeds.
 type sweepCell struct {
-	Mean   number `json:"mean"`             // mean, or a quantile of the jobs of all seeds; null: there is no value
-	Low    number `json:"low"`              // lower end of the 95 % interval; null: one seed has none
-	High   number `json:"high"`             // upper end of the 95 % interval; null: one seed has none
-	N      int    `json:"n"`                // seeds with a value
-	Bound  string `json:"bound"`            // ">=": the value is a lower bound; else empty
-	Reason string `json:"reason,omitempty"` // reason why there is no value
+	Mean   *results.Float `json:"mean"`             // mean, or a quantile of the jobs of all seeds; null: there is no value
+	Low    *results.Float `json:"low"`              // lower end of the 95 % interval; null: one seed has none
+	High   *results.Float `json:"high"`             // upper end of the 95 % interval; null: one seed has none
+	N      int            `json:"n"`                // seeds with a value
+	Bound  string         `json:"bound"`            // ">=": the value is a lower bound; else empty
+	Reason string         `json:"reason,omitempty"` // reason why there is no value
 }
 
 // sweepVerdict is the verdict on an objective for the policy of a row.
@@ -84,7 +84,7 @@ func rowOf(s *results.Sweep, cell *results.Cell, row *results.CellRow) sweepRow 
 	for i := range row.Estimates {
 		e := &row.Estimates[i]
 		out.Metrics = append(out.Metrics, results.Member[sweepCell]{Key: e.Query.String(),
-			Value: sweepCell{number(e.Mean), number(e.Low), number(e.High), e.N, e.Bound, e.Reason}})
+			Value: sweepCell{results.OrNull(e.Mean), results.OrNull(e.Low), results.OrNull(e.High), e.N, e.Bound, e.Reason}})
 	}
 	for i := range row.Verdicts {
 		v := &row.Verdicts[i]

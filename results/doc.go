@@ -9,7 +9,7 @@
 // stores the files, and ReadStored reads them again, for a report. Packages text and report show a Summary.
 //
 //	summary, err := results.Summarize(settings, runs, results.Options{}) // runs of all policies and seeds
-//	err = text.WriteTable(os.Stdout, summary, text.TableOptions{Width: 80})
+//	fmt.Print(text.Summary(summary, text.TableOptions{Width: 80}))
 //
 // Equal settings and runs give equal bytes, whatever the order of the runs: nothing here reads a clock, draws a number
 // or depends on the order of a map.

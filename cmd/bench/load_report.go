@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"strings"
 
@@ -68,8 +67,8 @@ func (c *candidate) summary(open bool) (names []string, all map[string]metricJSO
 
 // report prints the candidates' measurements, unless each run printed a benchmark line, and writes files under --out.
 func (s *session) report(l *load, candidates []*candidate, hash string) error {
-	all := s.flags.Output(ui.Bytes(func() ([]byte, error) { return s.json(l, candidates) }),
-		func(w io.Writer, o text.TableOptions) error { return writeLoad(w, l, candidates, o) })
+	all := s.flags.Output(func() ([]byte, error) { return s.json(l, candidates) },
+		func(o text.TableOptions) string { return loadTable(l, candidates, o) })
 	if err := all.Print(s.stdout, s.flags.format); err != nil {
 		return err
 	}
@@ -89,8 +88,8 @@ func (s *session) json(l *load, candidates []*candidate) ([]byte, error) {
 	return append(encoded, '\n'), err
 }
 
-// writeLoad writes a table with metrics in rows and candidates in columns.
-func writeLoad(w io.Writer, l *load, candidates []*candidate, o text.TableOptions) error {
+// loadTable returns a table with metrics in rows and candidates in columns.
+func loadTable(l *load, candidates []*candidate, o text.TableOptions) string {
 	var names []string
 	summaries := make([]map[string]metricJSON, len(candidates))
 	t := text.Table{Columns: []text.Column{{Key: true}}}
@@ -114,7 +113,7 @@ func writeLoad(w io.Writer, l *load, candidates []*candidate, o text.TableOption
 		}
 		t.Add(row...)
 	}
-	return t.Write(w, o)
+	return t.Render(o)
 }
 
 // files writes, into a new folder, results.txt, summary.json and, for each candidate, a histogram of each kind of call.

@@ -3,7 +3,6 @@ package bench
 import (
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -145,14 +144,15 @@ func (s *session) printNoise(l *load, c *candidate, f *noiseFlags, tell string) 
 		Tell    float64   `json:"tell"`
 		Metrics []scatter `json:"metrics"`
 	}{1, c.name, len(c.rounds), f.tell.Float(), list}, " ")
-	table := func(w io.Writer, o text.TableOptions) error { return noiseTable(w, c, list, tell, o) }
+	table := func(o text.TableOptions) string { return noiseTable(c, list, tell, o) }
 	return f.Output(encoded, table).Print(s.stdout, f.format)
 }
 
-func noiseTable(w io.Writer, c *candidate, list []scatter, tell string, o text.TableOptions) error {
-	line := func(words string) { fmt.Fprintln(w, strings.Join(text.Wrapped(words, o.Width), "\n")) }
+func noiseTable(c *candidate, list []scatter, tell string, o text.TableOptions) string {
+	var b strings.Builder
+	line := func(words string) { b.WriteString(strings.Join(text.Wrapped(words, o.Width), "\n") + "\n") }
 	line(fmt.Sprintf("%s, %d rounds", c.name, len(c.rounds)))
-	fmt.Fprintln(w)
+	b.WriteString("\n")
 	t := text.Table{Columns: []text.Column{{Key: true}}}
 	for _, title := range []string{"mean", "spread", "least – most", "drift", "shown from", "rounds for " + tell} {
 		t.Columns = append(t.Columns, text.Column{Title: title, Right: true})
@@ -172,10 +172,7 @@ func noiseTable(w io.Writer, c *candidate, list []scatter, tell string, o text.T
 		t.Add(x.Metric, of(x.Mean), fmt.Sprintf("±%.1f%%", x.CV*100), of(x.Least)+" – "+of(x.Most), drift,
 			fmt.Sprintf("%.1f%%", x.Detectable*100), plain.Either(x.Rounds == 0, plain.Missing, fmt.Sprint(x.Rounds)))
 	}
-	if err := t.Write(w, o); err != nil {
-		return err
-	}
-	fmt.Fprintln(w)
+	b.WriteString(t.Render(o) + "\n")
 	line(fmt.Sprintf("spread = standard deviation ÷ mean; drift = second half against first; shown from = the least "+
 		"difference that %d rounds on each side show in four cases of five, in qbench compare of all metrics at once "+
 		"(a smaller one is, with --unit); rounds = on each side", len(c.rounds)))
@@ -194,5 +191,5 @@ func noiseTable(w io.Writer, c *candidate, list []scatter, tell string, o text.T
 	if drifts {
 		line("! the machine drifts: compare candidates in turns, as qbench run does, and not one after the other")
 	}
-	return nil
+	return b.String()
 }

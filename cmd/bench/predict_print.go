@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -78,16 +77,17 @@ type errorOfJSON struct {
 // printPredictions prints predictions in the format of the flags and writes the files.
 func (s *session) printPredictions(sc *scenarios.Scenario, all []*prediction) error {
 	speed := s.flags.speed.String()
-	encoded := ui.Bytes(func() ([]byte, error) { return predictionsJSON(sc, speed, all) })
-	printed := s.flags.Output(encoded, func(w io.Writer, o text.TableOptions) error {
+	encoded := func() ([]byte, error) { return predictionsJSON(sc, speed, all) }
+	printed := s.flags.Output(encoded, func(o text.TableOptions) string {
+		var b strings.Builder
 		for i, p := range all {
-			fmt.Fprint(w, plain.When(i > 0, "\n"))
+			b.WriteString(plain.When(i > 0, "\n"))
 			for line := range strings.Lines(string(p.table(sc, speed, o))) {
 				own := len(line) - len(strings.TrimLeft(line, " "))
-				fmt.Fprintln(w, line[:own]+text.Indented(strings.TrimSuffix(line[own:], "\n"), o.Width, own))
+				b.WriteString(line[:own] + text.Indented(strings.TrimSuffix(line[own:], "\n"), o.Width, own) + "\n")
 			}
 		}
-		return nil
+		return b.String()
 	})
 	if err := printed.Print(s.stdout, s.flags.format); err != nil {
 		return err

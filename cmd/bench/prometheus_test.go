@@ -192,11 +192,7 @@ func predictWatched(t *testing.T, file string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out bytes.Buffer
-	if err := text.WriteOpenMetrics(&out, summary); err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
+	return []byte(text.OpenMetrics(summary))
 }
 
 // checkMetrics has promtool look at metrics in the text format.

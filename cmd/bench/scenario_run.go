@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"runtime"
 	"slices"
@@ -117,11 +116,9 @@ func (s *session) summarize(sc *scenarios.Scenario, settings *measure.Settings, 
 	for _, warning := range summary.Warnings {
 		s.console.Note("%s: warning: %s", store, warning)
 	}
-	printed := s.flags.Output(ui.Bytes(summary.MarshalJSON), func(w io.Writer, o text.TableOptions) error {
-		if o.Format == text.Text {
-			fmt.Fprintf(w, "%s at %s on the wall clock, store %s\n", sc.Name, s.flags.speed, store)
-		}
-		return text.WriteTable(w, summary, o)
+	printed := s.flags.Output(summary.MarshalJSON, func(o text.TableOptions) string {
+		heading := fmt.Sprintf("%s at %s on the wall clock, store %s\n", sc.Name, s.flags.speed, store)
+		return plain.When(o.Format == text.Text, heading) + text.Summary(summary, o)
 	})
 	if err := printed.Print(s.stdout, s.flags.format); err != nil {
 		return ui.ExitIO, err

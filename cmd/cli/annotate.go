@@ -41,7 +41,7 @@ func annotate(c *cobra.Command, names []string, f *scenarioFlags, format string)
 		return err
 	}
 	all := diagnosed(loaded)
-	output := ui.Output{"json": ui.JSON(all, "  "), "github": func(w io.Writer) error { return writeGithub(w, all) }}
+	output := ui.Output{"json": ui.JSON(all, "  "), "github": ui.Text(func() string { return github(all) })}
 	return cmp.Or(output.Print(c.OutOrStdout(), format), err)
 }
 
@@ -67,8 +67,8 @@ func unloaded(scenarios []loaded) (all []text.Suite) {
 	return all
 }
 
-// writeGithub prints annotations as workflow commands: https://docs.github.com/actions/reference/workflow-commands.
-func writeGithub(w io.Writer, all []annotation) error {
+// github returns annotations as workflow commands: https://docs.github.com/actions/reference/workflow-commands.
+func github(all []annotation) (commands string) {
 	text := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	value := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	for _, a := range all {
@@ -76,12 +76,16 @@ func writeGithub(w io.Writer, all []annotation) error {
 		subject := plain.Either(err == nil && info.IsDir(), "title", "file") // a stored result has no lines to annotate
 		place := " " + subject + "=" + value.Replace(inWorkspace(a.File)) +
 			plain.When(a.Line > 0, fmt.Sprintf(",line=%d", a.Line)) + plain.When(a.Column > 0, fmt.Sprintf(",col=%d", a.Column))
-		if _, err := fmt.Fprintf(w, "::%s%s::%s\n", a.Severity, plain.When(a.File != "", place),
-			text.Replace(plain.Joined("\n", a.Message, a.Help))); err != nil {
-			return err
-		}
+		commands += fmt.Sprintf("::%s%s::%s\n", a.Severity, plain.When(a.File != "", place),
+			text.Replace(plain.Joined("\n", a.Message, a.Help)))
 	}
-	return nil
+	return commands
+}
+
+// printGithub prints annotations as workflow commands.
+func printGithub(to io.Writer, all []annotation) error {
+	_, err := io.WriteString(to, github(all))
+	return ui.IOError("write result", err)
 }
 
 // inWorkspace returns the path of a file relative to the checkout of a GitHub workflow, as its annotations need it.
@@ -116,8 +120,8 @@ func annotationsOf(suites []text.Suite) (all []annotation) {
 	return all
 }
 
-// stepSummary appends the output of write to the summary of the GitHub workflow step that qsim runs in, if any.
-func stepSummary(write func(w io.Writer) error) error {
+// stepSummary appends a text to the summary of the GitHub workflow step that qsim runs in, if any.
+func stepSummary(text []byte) error {
 	name := os.Getenv("GITHUB_STEP_SUMMARY")
 	if name == "" {
 		return nil
@@ -126,9 +130,8 @@ func stepSummary(write func(w io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	err = write(file)
-	_, ended := fmt.Fprintln(file) // ends the paragraph of this command's output
-	return cmp.Or(err, ended, file.Close())
+	_, err = fmt.Fprintf(file, "%s\n", text) // a line more ends the paragraph of this command's output
+	return cmp.Or(err, file.Close())
 }
 
 // judging lists the additional output formats of commands with verdicts: annotations of a GitHub workflow, and JUnit.
@@ -175,8 +178,8 @@ func unjudged(c *cobra.Command, format, said string, err error) error {
 	}
 	failed := []text.Suite{{Name: c.CommandPath(), Error: said}}
 	ui.Settle(c, ui.Output{
-		"junit":  func(w io.Writer) error { return text.WriteJUnit(w, failed) },
-		"github": func(w io.Writer) error { return writeGithub(w, annotationsOf(failed)) },
+		"junit":  ui.Text(func() string { return text.JUnit(failed) }),
+		"github": ui.Text(func() string { return github(annotationsOf(failed)) }),
 	}.Print(c.OutOrStdout(), format))
 	return err
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -49,7 +48,7 @@ itself is no setting, and left out.`,
 				return ui.UsageError("apply takes one policy, not %d", len(sc.Policies))
 			}
 			r := apply.To(&apply.Systems()[at], sc, sc.PoliciesNamed(sc.Baseline)[0], l.Sets)
-			table := func(w io.Writer, o text.TableOptions) error { return writeApplied(w, r, o) }
+			table := func(o text.TableOptions) string { return applied(r, o) }
 			return t.Output(ui.JSON(r, "  "), table).Print(c.OutOrStdout(), format)
 		},
 	}
@@ -62,27 +61,21 @@ itself is no setting, and left out.`,
 	return c
 }
 
-// writeApplied writes a scenario as the settings of another job system, in a table followed, except in CSV, by notes.
-func writeApplied(w io.Writer, r *apply.Result, o text.TableOptions) error {
+// applied returns a scenario as the settings of another job system, in a table followed, except in CSV, by notes.
+func applied(r *apply.Result, o text.TableOptions) string {
 	columns := []text.Column{{Title: "key", Key: true}, {Title: "value", Wrap: true}, {Title: r.System, Wrap: true}}
 	t := text.Table{Columns: columns}
 	for _, l := range r.Settings {
 		t.Add(l.Key, l.Value, plain.Either(l.Cannot != "", "✗ "+l.Cannot, l.Setting))
 	}
 	if o.Format == text.CSV {
-		return t.Write(w, o)
+		return t.Render(o)
 	}
-	fmt.Fprintf(w, "%s under %s, for %s\n\n", r.Scenario, r.Policy, r.System)
-	if err := t.Write(w, o); err != nil {
-		return err
-	}
+	page := fmt.Sprintf("%s under %s, for %s\n\n", r.Scenario, r.Policy, r.System) + t.Render(o)
 	alike := plain.Plural(r.Alike, "key") + " more have the value of the preset."
 	for _, line := range []string{"✗: there is no setting. " + alike, "Defaults: " + r.Preset,
 		"The preset approximates: " + strings.Join(r.Approximates, "; "), "Settings: " + r.Docs} {
-		fmt.Fprintln(w)
-		for _, part := range text.Wrapped(line, o.Width) {
-			fmt.Fprintln(w, part)
-		}
+		page += "\n" + strings.Join(text.Wrapped(line, o.Width), "\n") + "\n"
 	}
-	return nil
+	return page
 }

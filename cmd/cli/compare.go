@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -135,8 +134,8 @@ func compare(c *cobra.Command, names []string, f *compareFlags) error {
 		}
 		suites = append(suites, text.Suite{Name: comparison.Scenario, File: comparison.New.Name, Cases: comparison.Cases()})
 	}
-	result := s.output(ui.Bytes(func() ([]byte, error) { return results.MarshalComparisons(list) }),
-		func(w io.Writer, o text.TableOptions) error { return text.WriteComparisons(w, list, o) }, suites...)
+	result := s.output(func() ([]byte, error) { return results.MarshalComparisons(list) },
+		func(o text.TableOptions) string { return text.Comparisons(list, o) }, suites...)
 	return cmp.Or(s.print(result, "", ""), ui.Fail(worst, nil))
 }
 

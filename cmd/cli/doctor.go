@@ -114,8 +114,7 @@ func runDoctor(c *cobra.Command, name string, f *doctorFlags) error {
 	if err != nil {
 		return s.failure(l, err, "interrupted: nothing is written")
 	}
-	table := func(w io.Writer, o text.TableOptions) error { return study.WriteDiagnosis(w, found, o) }
-	result := s.output(ui.Bytes(found.MarshalJSON), table,
+	result := s.output(found.MarshalJSON, found.Table,
 		text.Suite{Name: found.Scenario, File: l.Name, Cases: found.Cases(f.strict)})
 	again := ""
 	if !f.noFiles {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -39,7 +38,7 @@ by a policy's with: follow. Keys are printed as --set takes them.`,
 				return err
 			}
 			e := explain(l.Scenario, sets)
-			return ui.Output{"json": ui.JSON(e, "  "), "table": e.write}.Print(c.OutOrStdout(), format)
+			return ui.Output{"json": ui.JSON(e, "  "), "table": ui.Text(e.table)}.Print(c.OutOrStdout(), format)
 		},
 	}
 	addScenarioFlags(c, "What to explain", &f, "baseline", "strict")
@@ -77,24 +76,23 @@ func explain(scenario *scenarios.Scenario, sets []scenarios.Override) *explained
 	return e
 }
 
-func (e *explained) write(w io.Writer) error {
-	writeSettings(w, e.Settings, ui.Width())
+func (e *explained) table() string {
+	table := settingsTable(e.Settings, ui.Width())
 	for _, p := range e.Policies {
-		fmt.Fprintf(w, "\nunder policy %s:\n", p.Policy)
-		writeSettings(w, p.Settings, ui.Width())
+		table += "\nunder policy " + p.Policy + ":\n" + settingsTable(p.Settings, ui.Width())
 	}
-	return nil
+	return table
 }
 
-// writeSettings prints settings as a table of width columns; with width 0 as one line each, for programs.
-func writeSettings(w io.Writer, settings []scenarios.Setting, width int) {
+// settingsTable returns settings as a table of width columns; with width 0 as one line each, for programs.
+func settingsTable(settings []scenarios.Setting, width int) (lines string) {
 	t := text.Table{Columns: []text.Column{{Key: true, Hang: true}, {Wrap: true}, {Wrap: true}}}
 	for _, s := range settings {
-		if t.Add(s.Path, s.Value, s.Origin); width == 0 {
-			fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%-36s %-20s %s", s.Path, s.Value, s.Origin), " "))
-		}
+		t.Add(s.Path, s.Value, s.Origin)
+		lines += strings.TrimRight(fmt.Sprintf("%-36s %-20s %s", s.Path, s.Value, s.Origin), " ") + "\n"
 	}
 	if width > 0 {
-		fmt.Fprintln(w, strings.Join(t.Lines(width, false), "\n"))
+		return t.Render(text.TableOptions{Width: width})
 	}
+	return lines
 }

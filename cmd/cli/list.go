@@ -78,8 +78,8 @@ the keys of a kind of storm. A NAME alone is looked for in every topic.`,
 				return err
 			}
 			return ui.Output{
-				"table":    func(w io.Writer) error { return list(w, entries, ui.Width()) },
-				"markdown": func(w io.Writer) error { return listMarkdown(w, entries) },
+				"table":    ui.Text(func() string { return list(entries, ui.Width()) }),
+				"markdown": ui.Text(func() string { return listMarkdown(entries) }),
 				"json":     ui.JSON(data(entries), "  "),
 			}.Print(c.OutOrStdout(), format)
 		},
@@ -149,11 +149,12 @@ func anywhere(name string, names []string) (found []entry, err error) {
 		strings.Join(in, ", and of the "), in[0])
 }
 
-// list prints one entry in full, or one line for each; width is the terminal's number of columns, 0 without a terminal.
-func list(w io.Writer, entries []entry, width int) error {
+// list returns one entry in full, or one line for each; width is the terminal's number of columns, 0 without a terminal.
+func list(entries []entry, width int) string {
 	if len(entries) == 1 {
-		entries[0].detail(w, cmp.Or(width, 80))
-		return nil
+		var b strings.Builder
+		entries[0].detail(&b, cmp.Or(width, 80))
+		return b.String()
 	}
 	t := text.Table{Columns: []text.Column{{Key: true, Hang: true}, {Wrap: true}}}
 	for _, e := range entries {
@@ -165,7 +166,7 @@ func list(w io.Writer, entries []entry, width int) error {
 		}
 		t.Add(cells...)
 	}
-	return t.Write(w, text.TableOptions{Width: width})
+	return t.Render(text.TableOptions{Width: width})
 }
 
 // wrap breaks each line of a text into lines of width columns.
@@ -204,7 +205,7 @@ func writePresetDetail(w io.Writer, p *scenarios.Preset, width int) {
 	fmt.Fprintf(w, "%s (%s)\n", p.Name, p.Family)
 	fmt.Fprint(w, plain.When(len(p.Aliases) > 0, "also called "+strings.Join(p.Aliases, ", ")+"\n"))
 	fmt.Fprintf(w, "\n%s\n\n", wrap(p.Doc, width))
-	writeSettings(w, p.Settings(), ui.Width())
+	fmt.Fprint(w, settingsTable(p.Settings(), ui.Width()))
 	fmt.Fprintf(w, "\nsource: %s\n", text.Indented(p.Source, width, 8))
 	for i, a := range checked.Measured(p) {
 		fmt.Fprintf(w, "%s- %s\n", plain.When(i == 0, "\nwhat differs from it:\n"), text.Indented(a, width, 2))

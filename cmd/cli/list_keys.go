@@ -114,9 +114,9 @@ func data(entries []entry) []any {
 	return all
 }
 
-// listMarkdown prints entries as Markdown for a manual: keys as a table for each part of a scenario; kinds and presets
+// listMarkdown returns entries as Markdown for a manual: keys as a table for each part of a scenario; kinds and presets
 // under separate headings; other topics as one table.
-func listMarkdown(w io.Writer, entries []entry) error {
+func listMarkdown(entries []entry) string {
 	var out strings.Builder
 	part := ""
 	for i, e := range entries {
@@ -148,8 +148,7 @@ func listMarkdown(w io.Writer, entries []entry) error {
 			writeRow(&out, cells...)
 		}
 	}
-	_, err := io.WriteString(w, out.String())
-	return err
+	return out.String()
 }
 
 // column is an extra cell of an entry in a Markdown table, with the title of its column.

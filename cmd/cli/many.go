@@ -35,7 +35,7 @@ func (s *session) load(c *cobra.Command, name string, more ...scenarios.Override
 func (s *session) loadOne(name string, overrides []scenarios.Override) (loaded, error) {
 	l, err := loadOne(name, overrides, &s.flags.scenarioFlags, s.stderr, s.console)
 	if s.flags.format == "github" {
-		err = cmp.Or(ui.IOError("write result", writeGithub(s.stdout, diagnosed([]loaded{l}))), err)
+		err = cmp.Or(printGithub(s.stdout, diagnosed([]loaded{l})), err)
 	}
 	return l, err
 }
@@ -70,7 +70,7 @@ func filesOf(result ui.Output, name, folder string, figures []report.Figure, for
 	err error) {
 	files, err = report.Files(folder, figures)
 	for _, format := range formats {
-		text, failed := result.Bytes(format)
+		text, failed := result[format]()
 		err = cmp.Or(err, failed)
 		files = append(files, results.File{Path: name + "." + format, Data: text})
 	}

@@ -122,7 +122,7 @@ func runMap(c *cobra.Command, name string, f *mapFlags) error {
 	if err != nil {
 		return m.failed(err)
 	}
-	result := s.output(ui.Bytes(found.JSON), found.Write)
+	result := s.output(found.JSON, found.Table)
 	folder, err := m.store(found, result)
 	if err != nil {
 		return err

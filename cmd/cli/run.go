@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -113,7 +112,7 @@ func run(c *cobra.Command, names []string, f *runFlags) error {
 	s := newSession(c, f)
 	all, err := loadAll(c, names, &f.scenarioFlags, c.ErrOrStderr(), s.console)
 	if f.format == "github" { // errors and warnings of scenarios go to the same output as annotations
-		err = cmp.Or(ui.IOError("write result", writeGithub(s.stdout, diagnosed(all))), err)
+		err = cmp.Or(printGithub(s.stdout, diagnosed(all)), err)
 	}
 	if err != nil {
 		if failed := unloaded(all); f.format == "junit" && failed != nil {
@@ -169,7 +168,7 @@ func (s *session) fail(c *cobra.Command, i int, l loaded, err error) {
 	s.judged = append(s.judged, failed)[:i+1]
 	s.judged[i].Error = failed.Error // beside its verdicts, if it has some
 	if s.flags.format == "github" {
-		ui.Settle(c, ui.IOError("write result", writeGithub(s.stdout, annotationsOf([]text.Suite{failed}))))
+		ui.Settle(c, printGithub(s.stdout, annotationsOf([]text.Suite{failed})))
 	}
 }
 
@@ -284,16 +283,14 @@ func (s *session) store(l loaded, summary *results.Summary, start time.Time) (st
 
 // summaryOutput returns the output for a summary in all formats of a command; the table follows a plot with --plot.
 func (s *session) summaryOutput(summary *results.Summary, verdicts text.Suite) ui.Output {
-	all := s.output(ui.Bytes(summary.MarshalJSON), func(w io.Writer, o text.TableOptions) error {
+	all := s.output(summary.MarshalJSON, func(o text.TableOptions) string {
+		plot := ""
 		if s.flags.plot.on() {
-			if err := text.WritePlot(w, summary, o, s.flags.plot.ascii()); err != nil {
-				return err
-			}
-			fmt.Fprintln(w)
+			plot = text.Plot(summary, o, s.flags.plot.ascii()) + "\n"
 		}
-		return text.WriteTable(w, summary, o)
+		return plot + text.Summary(summary, o)
 	}, verdicts)
-	all["openmetrics"] = func(w io.Writer) error { return text.WriteOpenMetrics(w, summary) }
+	all["openmetrics"] = ui.Text(func() string { return text.OpenMetrics(summary) })
 	return all
 }
 

@@ -39,11 +39,11 @@ func newSession(c *cobra.Command, f *runFlags) *session {
 
 // output returns the result of a command: as JSON, as a table in text, Markdown or CSV, and its verdicts as JUnit XML
 // or annotations.
-func (s *session) output(json func(w io.Writer) error, table func(w io.Writer, o text.TableOptions) error,
+func (s *session) output(json func() ([]byte, error), table func(o text.TableOptions) string,
 	verdicts ...text.Suite) ui.Output {
 	all := s.flags.Output(json, table)
-	all["junit"] = func(w io.Writer) error { return text.WriteJUnit(w, verdicts) }
-	all["github"] = func(w io.Writer) error { return writeGithub(w, annotationsOf(verdicts)) }
+	all["junit"] = ui.Text(func() string { return text.JUnit(verdicts) })
+	all["github"] = ui.Text(func() string { return github(annotationsOf(verdicts)) })
 	return all
 }
 
@@ -52,7 +52,8 @@ func (s *session) output(json func(w io.Writer) error, table func(w io.Writer, o
 func (s *session) print(result ui.Output, path, note string) error {
 	err := result.Print(s.stdout, s.flags.format)
 	if s.flags.format == "github" { // annotate whatever the outcome
-		err = cmp.Or(err, ui.IOError("write step summary", stepSummary(result["markdown"])))
+		markdown, _ := result["markdown"]() // a table does not fail
+		err = cmp.Or(err, ui.IOError("write step summary", stepSummary(markdown)))
 	}
 	return cmp.Or(err, s.lastLine(path, note))
 }

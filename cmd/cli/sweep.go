@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -266,6 +265,6 @@ func (c *sweepCount) String() string {
 
 // sweepOutput returns the output of a command for a sweep, which may be partial.
 func (s *session) sweepOutput(sweep *results.Sweep) ui.Output {
-	return s.output(ui.Bytes(func() ([]byte, error) { return study.MarshalSweep(sweep) }),
-		func(w io.Writer, o text.TableOptions) error { return text.WriteSweep(w, sweep, o) })
+	return s.output(func() ([]byte, error) { return study.MarshalSweep(sweep) },
+		func(o text.TableOptions) string { return text.Sweep(sweep, o) })
 }

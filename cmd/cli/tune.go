@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"path/filepath"
 	"sync/atomic"
 
@@ -193,8 +192,8 @@ func runTune(c *cobra.Command, name string, f *tuneFlags) error {
 	if err != nil {
 		return s.failure(l, err, interrupted)
 	}
-	result := s.output(ui.Bytes(func() ([]byte, error) { return results.MarshalTuning(found) }),
-		func(w io.Writer, o text.TableOptions) error { return study.WriteTuning(w, found, o, commandOf(name)) },
+	result := s.output(func() ([]byte, error) { return results.MarshalTuning(found) },
+		func(o text.TableOptions) string { return study.TuningTable(found, o, commandOf(name)) },
 		text.Suite{Name: found.Scenario, File: l.Name, Cases: found.Cases()})
 	folder := s.folder("tune", found.Scenario, found.ConfigHash)
 	if !f.noFiles {

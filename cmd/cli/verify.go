@@ -106,7 +106,7 @@ func runVerify(c *cobra.Command, names []string, f *verifyFlags) error {
 func (s *session) concludeVerify(list []verify.Result, rows int, err error) error {
 	summary := verify.Summarize(list)
 	if err == nil || len(list) > 0 {
-		if err := s.print(s.output(ui.JSON(summary, "  "), summary.Write), "", ""); err != nil {
+		if err := s.print(s.output(ui.JSON(summary, "  "), summary.Table), "", ""); err != nil {
 			return err
 		}
 	}

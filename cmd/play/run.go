@@ -164,10 +164,8 @@ func resultOf(settings *measure.Settings, runs []measure.Run, done bool, most in
 	if err != nil {
 		return nil, err
 	}
-	var markdown strings.Builder
-	_ = text.WriteTable(&markdown, sum, text.TableOptions{Format: text.Markdown}) // a Builder does not fail
-	r := &result{Seeds: len(sum.Seeds), HTML: string(html), Markdown: markdown.String(), Sure: sureness(sum, done, most),
-		Done: done}
+	r := &result{Seeds: len(sum.Seeds), HTML: string(html), Sure: sureness(sum, done, most), Done: done,
+		Markdown: text.Summary(sum, text.TableOptions{Format: text.Markdown})}
 	watched := slices.Concat(settings.Asked, results.TableQueries(settings))[0]
 	for i := range sum.Policies {
 		r.Halves = append(r.Halves, results.CellOf(sum, i, watched).Half)

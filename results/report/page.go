@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
-	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -47,10 +46,7 @@ func Page(sum *results.Summary, figures []Figure, o PageOptions) ([]byte, error)
 		if err != nil {
 			return nil, fmt.Errorf("write report: %w", err)
 		}
-		write := func(w io.Writer, o text.TableOptions) error { return text.WriteTable(w, sum, o) }
-		if err := p.goLive(d, write); err != nil {
-			return nil, fmt.Errorf("write report: %w", err)
-		}
+		p.goLive(d, func(o text.TableOptions) string { return text.Summary(sum, o) })
 	}
 	p.Command, p.Fingerprints = command(sum), fingerprints(sum)
 	return execute("report.html.tmpl", p)
@@ -283,20 +279,12 @@ func (s series) MarshalJSON() ([]byte, error) {
 	return append(out, ']'), nil
 }
 
-// goLive makes the charts of a page interactive: it adds a script, the data, a button for each policy, and the table
-// that write renders, as Markdown and as CSV for the reader to copy.
-func (p *page) goLive(d *drawing, write func(w io.Writer, o text.TableOptions) error) error {
+// goLive makes the charts of a page interactive: it adds a script, the data, a button for each policy, and a table, as
+// Markdown and as CSV for the reader to copy.
+func (p *page) goLive(d *drawing, table func(o text.TableOptions) string) {
 	data := d.live()
-	var markdown, csv strings.Builder
-	if err := cmp.Or(write(&markdown, text.TableOptions{Format: text.Markdown}),
-		write(&csv, text.TableOptions{Format: text.CSV})); err != nil {
-		return err
-	}
-	data.Markdown, data.CSV = markdown.String(), csv.String()
-	encoded, err := json.Marshal(data) // with < > & escaped, so that no name ends the script
-	if err != nil {
-		return err
-	}
+	data.Markdown, data.CSV = table(text.TableOptions{Format: text.Markdown}), table(text.TableOptions{Format: text.CSV})
+	encoded, _ := json.Marshal(data) // its numbers are finite or null; < > & are escaped, so that no name ends the script
 	p.Data, p.Script = template.JS(encoded), template.JS(asset("page/report.js")+asset("page/replay.js"))
 	for i, own := range data.Policies {
 		round := i / len(hues)
@@ -305,7 +293,6 @@ func (p *page) goLive(d *drawing, write func(w io.Writer, o text.TableOptions) e
 		}
 		p.Toggles = append(p.Toggles, toggle{i, own.Name, swatchOf(d.policies[i].color + round*len(hues)), own.On})
 	}
-	return nil
 }
 
 // live returns the data of the interactive charts over time, up to the last bucket with any backlog, claim or wait.

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -58,12 +57,7 @@ func ComparePage(base, new *results.Summary, c *results.Comparison, version stri
 			p.Sections = append(p.Sections, s)
 		}
 	}
-	write := func(w io.Writer, o text.TableOptions) error {
-		return text.WriteComparisons(w, []*results.Comparison{c}, o)
-	}
-	if err := p.goLive(d, write); err != nil {
-		return nil, fmt.Errorf("write comparison: %w", err)
-	}
+	p.goLive(d, func(o text.TableOptions) string { return text.Comparisons([]*results.Comparison{c}, o) })
 	return execute("report.html.tmpl", p)
 }
 

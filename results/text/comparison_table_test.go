@@ -1,7 +1,6 @@
 package text
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -11,18 +10,15 @@ import (
 // terminal is.
 func TestComparisonOnANarrowTerminal(t *testing.T) {
 	for _, width := range []int{60, 80} {
-		var b bytes.Buffer
-		if err := WriteComparisons(&b, unusual(t), TableOptions{Width: width}); err != nil {
-			t.Fatal(err)
-		}
-		words := strings.Fields(b.String())
+		table := Comparisons(unusual(t), TableOptions{Width: width})
+		words := strings.Fields(table)
 		for _, want := range strings.Fields("mean time until done attempts per job share of dead jobs second 10.2s") {
 			if !slices.Contains(words, want) {
-				t.Errorf("%d columns: no word %q in\n%s", width, want, b.String())
+				t.Errorf("%d columns: no word %q in\n%s", width, want, table)
 			}
 		}
-		if strings.Contains(b.String(), "sojourn.mean") {
-			t.Errorf("%d columns: the name of a metric in\n%s", width, b.String())
+		if strings.Contains(table, "sojourn.mean") {
+			t.Errorf("%d columns: the name of a metric in\n%s", width, table)
 		}
 	}
 }
@@ -36,16 +32,13 @@ func TestComparisonFormats(t *testing.T) {
 		Markdown: {"| A | mean time until done | 10.2s | 10.9s | +660ms ±286ms | +6% | ? unclear; run about 18 seeds |", "- the seeds differ"},
 		CSV:      {"old,new,A,sojourn.mean,s,10.2,,10.86,,0.66"},
 	} {
-		var b bytes.Buffer
-		if err := WriteComparisons(&b, list, TableOptions{Format: format}); err != nil {
-			t.Fatal(err)
-		}
+		s := Comparisons(list, TableOptions{Format: format})
 		for _, want := range wants {
-			if !strings.Contains(b.String(), want) {
-				t.Errorf("format %d has no %q:\n%s", format, want, b.String())
+			if !strings.Contains(s, want) {
+				t.Errorf("format %d has no %q:\n%s", format, want, s)
 			}
 		}
-		if s := b.String(); strings.Contains(s, "NaN") || strings.Contains(s, "Inf") {
+		if strings.Contains(s, "NaN") || strings.Contains(s, "Inf") {
 			t.Errorf("format %d:\n%s", format, s)
 		}
 	}

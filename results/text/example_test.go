@@ -2,7 +2,6 @@ package text_test
 
 import (
 	"fmt"
-	"os"
 	"time"
 
 	"qsim/engine"
@@ -39,9 +38,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	if err := text.WriteTable(os.Stdout, summary, text.TableOptions{Width: 80}); err != nil {
-		fmt.Println(err)
-	}
+	fmt.Print(text.Summary(summary, text.TableOptions{Width: 80}))
 	// Output:
 	// example   1m virtual · 2 seeds · 1 worker · 1 jobs/s
 	//

@@ -3,7 +3,6 @@ package text
 import (
 	"encoding/xml"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -56,9 +55,9 @@ type junitOutcome struct {
 	Message string `xml:"message,attr"`
 }
 
-// WriteJUnit writes suites as one JUnit XML report, with a class for each policy. An unclear case that does not fail
-// counts as skipped. A scenario that could not be simulated has a case with an error.
-func WriteJUnit(w io.Writer, suites []Suite) error {
+// JUnit returns suites as one JUnit XML report, with a class for each policy. An unclear case that does not fail counts
+// as skipped. A scenario that could not be simulated has a case with an error.
+func JUnit(suites []Suite) string {
 	var all junitSuites
 	for _, s := range suites {
 		suite := junitSuite{Name: s.Name, File: s.File, Tests: len(s.Cases)}
@@ -84,11 +83,8 @@ func WriteJUnit(w io.Writer, suites []Suite) error {
 		all.Suites = append(all.Suites, suite)
 		all.Tests, all.Failures, all.Errors = all.Tests+suite.Tests, all.Failures+suite.Failures, all.Errors+suite.Errors
 	}
-	out, err := xml.MarshalIndent(all, "", "  ")
-	if err == nil {
-		_, err = fmt.Fprintf(w, "%s%s\n", xml.Header, out)
-	}
-	return err
+	out, _ := xml.MarshalIndent(all, "", "  ") // texts and numbers always encode
+	return xml.Header + string(out) + "\n"
 }
 
 // openUnits maps the units of metrics to the endings of their names in OpenMetrics; a count has none.
@@ -106,10 +102,10 @@ func openName(m *measure.MetricInfo) (name, unit string) {
 	return name, unit
 }
 
-// WriteOpenMetrics writes the metrics of a summary in the text format OpenMetrics, which Prometheus scrapes and its
-// node exporter reads from a file: gauges by policy and by the filters of a metric, with the label estimate for the
-// mean and the ends (low, high) of its interval. Missing values are left out.
-func WriteOpenMetrics(w io.Writer, s *results.Summary) error {
+// OpenMetrics returns the metrics of a summary in the text format OpenMetrics, which Prometheus scrapes and its node
+// exporter reads from a file: gauges by policy and by the filters of a metric, with the label estimate for the mean and
+// the ends (low, high) of its interval. Missing values are left out.
+func OpenMetrics(s *results.Summary) string {
 	var b strings.Builder
 	for _, m := range measure.Metrics() {
 		if strings.HasSuffix(m.Name, "_total") {
@@ -128,8 +124,7 @@ func WriteOpenMetrics(w io.Writer, s *results.Summary) error {
 			}
 		}
 	}
-	b.WriteString("# EOF\n")
-	return write(w, "metrics", b.String())
+	return b.String() + "# EOF\n"
 }
 
 // openEscapes escapes the value of a label for OpenMetrics.

@@ -98,12 +98,9 @@ func TestJUnit(t *testing.T) {
 			{Policy: "lifo", Name: "goodput above 5", Outcome: results.Unclear, Failed: true, Words: "5 ±1"}}},
 		{Name: "two", File: "<stdin>"}, {Name: "three", File: "three.yaml", Error: "an invariant broke\nhistory"},
 	}
-	var out bytes.Buffer
-	if err := WriteJUnit(&out, suites); err != nil {
-		t.Fatal(err)
-	}
-	if problems := checkJUnit(t, out.Bytes()); problems != nil {
-		t.Errorf("%q\n%s", problems, &out)
+	out := JUnit(suites)
+	if problems := checkJUnit(t, []byte(out)); problems != nil {
+		t.Errorf("%q\n%s", problems, out)
 	}
 	for _, want := range []string{`<testsuites tests="6" failures="2" errors="1">`,
 		`<testsuite name="three" file="three.yaml" tests="1" failures="0" errors="1" skipped="0">`,
@@ -112,8 +109,8 @@ func TestJUnit(t *testing.T) {
 		`<testcase classname="one.a&lt;b&gt;&amp;&#34;c&#34;" name="sojourn.mean below 10s">`,
 		`: sojourn.mean below 10s: missed, 12s ±0.1s`,
 		`<skipped type="unclear" message="fifo: goodput above 5: unclear, 5 ±1">`, `<system-out>1s ±0.1s</system-out>`} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("want %s in\n%s", want, &out)
+		if !strings.Contains(out, want) {
+			t.Errorf("want %s in\n%s", want, out)
 		}
 	}
 	for _, broken := range []struct{ old, new, want string }{
@@ -123,7 +120,7 @@ func TestJUnit(t *testing.T) {
 		{"<testcase ", `<testcase status="x" `, "testcase has status"},
 		{"system-out>", "output>", "output within testcase"},
 	} {
-		text := strings.ReplaceAll(out.String(), broken.old, broken.new)
+		text := strings.ReplaceAll(out, broken.old, broken.new)
 		if problems := checkJUnit(t, []byte(text)); !slices.Contains(problems, broken.want) {
 			t.Errorf("%s: got %q, want %s", broken.new, problems, broken.want)
 		}

@@ -1,7 +1,6 @@
 package text
 
 import (
-	"bytes"
 	"math"
 	"regexp"
 	"testing"
@@ -28,10 +27,7 @@ func TestOpenMetrics(t *testing.T) {
 		metric(measure.Query{Metric: "fresh.wait.p99", During: "down", Class: "mail", Tenant: "x"}, 3, none, none, ""),
 		metric(measure.Query{Metric: "fresh.within", After: "down", Limit: 10 * time.Second}, .5, none, none, ""),
 	}}}}
-	var out bytes.Buffer
-	if err := WriteOpenMetrics(&out, s); err != nil {
-		t.Fatal(err)
-	}
+	out := OpenMetrics(s)
 	const labels = `{scenario="small",policy="a \"b\"\\\n",`
 	const want = `# HELP qsim_predicted_fresh_wait_p99_seconds fresh.wait.p99: ` +
 		`p99 of the time from ready to the first claim of a job.
@@ -51,8 +47,8 @@ qsim_predicted_fresh_within_ratio` + labels + `after="down",limit="10s",estimate
 qsim_predicted_dead` + labels + `estimate="mean"} 1e+09
 # EOF
 `
-	if out.String() != want {
-		t.Errorf("got\n%s\nwant\n%s", &out, want)
+	if out != want {
+		t.Errorf("got\n%s\nwant\n%s", out, want)
 	}
 }
 

@@ -2,7 +2,6 @@ package text
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"sort"
 	"strings"
@@ -22,14 +21,14 @@ const (
 	mostRange  = 1e6 // highest ratio of the largest to the smallest value in a plot
 )
 
-// WritePlot draws, for each policy, the waits of fresh jobs over time: the p99 of each bucket, median over seeds, on a
-// logarithmic axis that all policies share, with the storms marked below. It needs Settings and Data. A width of 0
-// stands for 80 columns; ascii asks for characters that every terminal has.
-func WritePlot(w io.Writer, s *results.Summary, o TableOptions, ascii bool) error {
+// Plot draws, for each policy, the waits of fresh jobs over time: the p99 of each bucket, median over seeds, on a
+// logarithmic axis that all policies share, with the storms marked below. The summary must have Settings and Data. A
+// width of 0 stands for 80 columns; ascii asks for characters that every terminal has.
+func Plot(s *results.Summary, o TableOptions, ascii bool) string {
 	if s.Settings == nil || len(s.Data) != len(s.Policies) || s.Settings.Bucket <= 0 {
-		return fmt.Errorf("draw plot: the series are missing")
+		panic("text: a summary without series has no plot")
 	}
-	return write(w, "plot", newTerminalPlot(s, o, ascii).draw())
+	return newTerminalPlot(s, o, ascii).draw()
 }
 
 // terminalPlot holds the lines, axes and sizes of a plot on a terminal.

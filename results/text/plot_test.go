@@ -1,7 +1,6 @@
 package text
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"strings"
@@ -39,15 +38,6 @@ func line(v, peak float64) []float64 {
 	return values
 }
 
-func plotText(t *testing.T, s *results.Summary, o TableOptions, ascii bool) string {
-	t.Helper()
-	var b bytes.Buffer
-	if err := WritePlot(&b, s, o, ascii); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
-
 func TestPlotInASCII(t *testing.T) {
 	s := plotted([]string{"fifo", "capped µ"}, [][]float64{line(.01, 100)}, [][]float64{line(.01, .1)})
 	want := `fresh p99 wait per 10s of virtual time, log scale
@@ -72,7 +62,7 @@ func TestPlotInASCII(t *testing.T) {
          0                       5m                    10m
         # down 5m-6m
 `
-	got := plotText(t, s, TableOptions{Width: 58}, true)
+	got := Plot(s, TableOptions{Width: 58}, true)
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -87,7 +77,7 @@ func TestPlotInASCII(t *testing.T) {
 func TestPlotShowsTheStorm(t *testing.T) {
 	s := plotted([]string{"fifo"}, [][]float64{line(.01, 100)})
 	for _, ascii := range []bool{true, false} {
-		lines := strings.Split(plotText(t, s, TableOptions{Width: 80}, ascii), "\n")
+		lines := strings.Split(Plot(s, TableOptions{Width: 80}, ascii), "\n")
 		top, base := []rune(lines[3]), []rune(lines[9])
 		storm := '▓'
 		if ascii {
@@ -110,7 +100,7 @@ func TestPlotCountsItsStorms(t *testing.T) {
 		at := time.Duration(i+1) * 65 * time.Second
 		s.Settings.Storms = append(s.Settings.Storms, measure.Window{Name: "down", From: at, To: at + time.Second})
 	}
-	if got := plotText(t, s, TableOptions{}, false); !strings.HasSuffix(got, "\n        and 1 storm more\n") {
+	if got := Plot(s, TableOptions{}, false); !strings.HasSuffix(got, "\n        and 1 storm more\n") {
 		t.Errorf("got the legend\n%s", got)
 	}
 }
@@ -145,7 +135,7 @@ func TestPlotOfOddData(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, width := range []int{0, 40, 80, 200} {
 				for _, ascii := range []bool{true, false} {
-					got := plotText(t, tt.s, TableOptions{Width: width}, ascii)
+					got := Plot(tt.s, TableOptions{Width: width}, ascii)
 					if !strings.Contains(got, tt.want) {
 						t.Errorf("%q is missing in\n%s", tt.want, got)
 					}
@@ -162,20 +152,23 @@ func TestPlotOfOddData(t *testing.T) {
 					}
 				}
 			}
-			if !strings.Contains(plotText(t, tt.s, TableOptions{Color: true}, false), "\x1b[") {
+			if !strings.Contains(Plot(tt.s, TableOptions{Color: true}, false), "\x1b[") {
 				t.Error("it is not coloured")
 			}
 		})
 	}
-	if err := WritePlot(&bytes.Buffer{}, &results.Summary{}, TableOptions{}, false); err == nil {
-		t.Error("a summary without series was drawn")
-	}
+	defer func() {
+		if recover() != "text: a summary without series has no plot" {
+			t.Error("a summary without series was drawn")
+		}
+	}()
+	Plot(&results.Summary{}, TableOptions{}, false)
 }
 
 // A plot needs some columns, and takes no more than anybody reads, whatever the terminal has.
 func TestPlotOfAnyWidth(t *testing.T) {
 	for width, want := range map[int]int{-1: plotWidth, 1: leastPlot, 20: leastPlot, leastPlot - 1: leastPlot, leastPlot: leastPlot, 57: 57, 1 << 40: mostPlot} {
-		text := plotText(t, plotted([]string{"fifo"}, [][]float64{line(.01, 100)}), TableOptions{Width: width}, false)
+		text := Plot(plotted([]string{"fifo"}, [][]float64{line(.01, 100)}), TableOptions{Width: width}, false)
 		most := 0
 		for _, l := range strings.Split(text, "\n") {
 			most = max(most, utf8.RuneCountInString(l))

@@ -5,8 +5,6 @@ package text
 
 import (
 	"encoding/csv"
-	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -38,26 +36,18 @@ type TableOptions struct {
 // would depend on the user's locale.
 func init() { text.OverrideRuneWidthEastAsianWidth(false) }
 
-// WriteTable writes the results table of the policies; Text and Markdown add a description of the run, the
-// verdicts on the objectives, and a legend.
-func WriteTable(w io.Writer, s *results.Summary, o TableOptions) error {
+// Summary returns the results table of the policies; Text and Markdown add a description of the run, the verdicts on the
+// objectives, and a legend.
+func Summary(s *results.Summary, o TableOptions) string {
 	t := results.TableOf(s)
 	switch p := (page{s, t, results.FindingOf(s, t)}); o.Format {
 	case Markdown:
-		return write(w, "table", p.markdown())
+		return p.markdown()
 	case CSV:
-		return write(w, "table", p.records().csv())
+		return p.records().csv()
 	default:
-		return write(w, "table", p.text(o))
+		return p.text(o)
 	}
-}
-
-// write writes a text to w; an error names the thing that could not be written: a table, a plot and so on.
-func write(w io.Writer, what, out string) error {
-	if _, err := io.WriteString(w, out); err != nil {
-		return fmt.Errorf("write %s: %w", what, err)
-	}
-	return nil
 }
 
 // records holds the headings of a table and then its rows, as texts without layout.
@@ -98,9 +88,9 @@ func (r records) csv() string {
 	return out.String()
 }
 
-// WriteCells writes a table of cells with one text each. Text format has a single rule, below the header; columns from
-// index right on are aligned to the right, except the last one, whose texts may be wrapped.
-func WriteCells(w io.Writer, header []string, rows [][]string, right int, o TableOptions) error {
+// Cells returns a table of cells with one text each. Text format has a single rule, below the header; columns from index
+// right on are aligned to the right, except the last one, whose texts may be wrapped.
+func Cells(header []string, rows [][]string, right int, o TableOptions) string {
 	t := Table{Rule: true}
 	for i, title := range header {
 		last := i == len(header)-1
@@ -109,18 +99,18 @@ func WriteCells(w io.Writer, header []string, rows [][]string, right int, o Tabl
 	for _, row := range rows {
 		t.Add(row...)
 	}
-	return t.Write(w, o)
+	return t.Render(o)
 }
 
-// Write writes the table in the format of o: text for a terminal, Markdown or CSV.
-func (t *Table) Write(w io.Writer, o TableOptions) error {
+// Render returns the table in the format of o: text for a terminal, Markdown or CSV.
+func (t *Table) Render(o TableOptions) string {
 	switch o.Format {
 	case Markdown:
-		return write(w, "table", t.markdown()+"\n")
+		return t.markdown() + "\n"
 	case CSV:
-		return write(w, "table", t.records(func(c Column) string { return c.Title }).csv())
+		return t.records(func(c Column) string { return c.Title }).csv()
 	default:
-		return write(w, "table", strings.Join(t.Lines(o.Width, o.Color), "\n")+"\n")
+		return strings.Join(t.Lines(o.Width, o.Color), "\n") + "\n"
 	}
 }
 

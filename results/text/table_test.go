@@ -2,7 +2,6 @@ package text
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -15,22 +14,13 @@ import (
 	"qsim/results/resultstest"
 )
 
-func written(t *testing.T, s *results.Summary, o TableOptions) string {
-	t.Helper()
-	var b bytes.Buffer
-	if err := WriteTable(&b, s, o); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
-
 func TestTables(t *testing.T) {
 	sum := summarized(t, 6)
-	golden(t, "table.txt", []byte(written(t, sum, TableOptions{})))
-	golden(t, "table-80.txt", []byte(written(t, sum, TableOptions{Width: 80})))
-	golden(t, "table-color.txt", []byte(written(t, sum, TableOptions{Color: true})))
-	golden(t, "table.md", []byte(written(t, sum, TableOptions{Format: Markdown})))
-	golden(t, "table.csv", []byte(written(t, sum, TableOptions{Format: CSV})))
+	golden(t, "table.txt", []byte(Summary(sum, TableOptions{})))
+	golden(t, "table-80.txt", []byte(Summary(sum, TableOptions{Width: 80})))
+	golden(t, "table-color.txt", []byte(Summary(sum, TableOptions{Color: true})))
+	golden(t, "table.md", []byte(Summary(sum, TableOptions{Format: Markdown})))
+	golden(t, "table.csv", []byte(Summary(sum, TableOptions{Format: CSV})))
 }
 
 // A stored summary gives the same table, except for facts that only the scenario contains.
@@ -41,11 +31,11 @@ func TestTableOfAStoredSummary(t *testing.T) {
 		t.Fatal(err)
 	}
 	tail := func(s string) string { return s[strings.Index(s, "\n"):] }
-	if got, want := tail(written(t, read, TableOptions{})), tail(written(t, sum, TableOptions{})); got != want {
+	if got, want := tail(Summary(read, TableOptions{})), tail(Summary(sum, TableOptions{})); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
 	read.Settings = sum.Settings
-	if got, want := written(t, read, TableOptions{}), written(t, sum, TableOptions{}); got != want {
+	if got, want := Summary(read, TableOptions{}), Summary(sum, TableOptions{}); got != want {
 		t.Errorf("with settings:\n%s\nwant:\n%s", got, want)
 	}
 }
@@ -60,7 +50,7 @@ func TestTableFits(t *testing.T) {
 				sum.Objectives[i].Policy = sum.Policies[1].Label
 			}
 		}
-		out := written(t, sum, TableOptions{Width: width})
+		out := Summary(sum, TableOptions{Width: width})
 		for _, line := range strings.Split(out, "\n") {
 			if columns(line) > width {
 				t.Errorf("%d columns, not %d: %s", columns(line), width, line)
@@ -94,7 +84,7 @@ func TestTableWithoutStorms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := written(t, sum, TableOptions{})
+	out := Summary(sum, TableOptions{})
 	if !strings.Contains(out, "mail: p99 wait") || strings.Contains(out, "in down") || strings.Contains(out, "recovery") || strings.Contains(out, "objective") || !strings.Contains(out, "no duplicates") {
 		t.Errorf("table:\n%s", out)
 	}
@@ -164,16 +154,6 @@ func TestConclusions(t *testing.T) {
 	}
 }
 
-type brokenWriter struct{}
-
-func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("broken") }
-
-func TestWriteTableFails(t *testing.T) {
-	if err := WriteTable(brokenWriter{}, summarized(t, 2), TableOptions{}); err == nil || err.Error() != "write table: broken" {
-		t.Errorf("error = %v", err)
-	}
-}
-
 func TestFormatDuration(t *testing.T) {
 	for seconds, want := range map[float64]string{
 		0: "0s", 1e-12: "0s", 3e-9: "3ns", 9.56e-4: "956µs", 0.0123: "12ms", 0.12: "120ms", 0.9994: "999ms", 0.9996: "1.0s", 8.84: "8.8s",
@@ -240,7 +220,7 @@ func TestTableFitsTerminals(t *testing.T) {
 	for _, policies := range []int{1, 2, 4, 20} {
 		sum := manyPolicies(policies)
 		for _, width := range []int{44, 60, 80, 120, 200} {
-			out := written(t, sum, TableOptions{Width: width})
+			out := Summary(sum, TableOptions{Width: width})
 			for line := range strings.Lines(out) {
 				if n := columns(strings.TrimSuffix(line, "\n")); n > width {
 					t.Errorf("%d policies, width %d: a line of %d columns: %s", policies, width, n, line)
@@ -279,14 +259,14 @@ func manyPolicies(n int) *results.Summary {
 // Unexpected outcomes have a separate line, once for all policies.
 func TestUnwanted(t *testing.T) {
 	sum := summarized(t, 6)
-	if out := written(t, sum, TableOptions{}); strings.Count(out, "✗ p99 wait of fresh jobs in down ≤ 5s: FIFO 8.5s ±91ms\n") != 1 || strings.Contains(out, "as expected") {
+	if out := Summary(sum, TableOptions{}); strings.Count(out, "✗ p99 wait of fresh jobs in down ≤ 5s: FIFO 8.5s ±91ms\n") != 1 || strings.Contains(out, "as expected") {
 		t.Errorf("got\n%s", out)
 	}
 }
 
 // One seed has no intervals, and the table none that it made up.
 func TestTableOfOneSeed(t *testing.T) {
-	if out := written(t, summarized(t, 1), TableOptions{}); strings.ContainsAny(out, "±≈") || strings.Contains(out, "NaN") || strings.Contains(out, "Holm") {
+	if out := Summary(summarized(t, 1), TableOptions{}); strings.ContainsAny(out, "±≈") || strings.Contains(out, "NaN") || strings.Contains(out, "Holm") {
 		t.Error(out)
 	}
 }
@@ -297,7 +277,7 @@ func TestTableHasNoFormulas(t *testing.T) {
 	for i, label := range []string{"=cmd|calc!A1", "'=cmd|calc!A1"} {
 		sum.Policies[i].Label, sum.Settings.Policies[i].Label = label, label
 	}
-	if out := written(t, sum, TableOptions{Format: CSV}); strings.Contains(out, "\n=") || !strings.Contains(out, "\n'=cmd|calc!A1") || !strings.Contains(out, "\n''=cmd|calc!A1") {
+	if out := Summary(sum, TableOptions{Format: CSV}); strings.Contains(out, "\n=") || !strings.Contains(out, "\n'=cmd|calc!A1") || !strings.Contains(out, "\n''=cmd|calc!A1") {
 		t.Error(out)
 	}
 }
@@ -311,7 +291,7 @@ func TestTableOfHostileNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out := written(t, read, TableOptions{}); strings.ContainsAny(out, "\x1b\r\u009b\u202e") {
+	if out := Summary(read, TableOptions{}); strings.ContainsAny(out, "\x1b\r\u009b\u202e") {
 		t.Errorf("%q", out)
 	}
 }

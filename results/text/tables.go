@@ -3,7 +3,6 @@ package text
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,8 +15,8 @@ import (
 // comparisonView lays out a comparison of two results as text.
 type comparisonView struct{ *results.Comparison }
 
-// WriteComparisons writes the tables of comparisons of several results with the same base, each with its heading.
-func WriteComparisons(w io.Writer, list []*results.Comparison, o TableOptions) error {
+// Comparisons returns the tables of comparisons of several results with the same base, each with its heading.
+func Comparisons(list []*results.Comparison, o TableOptions) string {
 	rows, pages := records{comparisonColumns}, []string(nil)
 	for _, comparison := range list {
 		switch c := (comparisonView{comparison}); o.Format {
@@ -30,9 +29,9 @@ func WriteComparisons(w io.Writer, list []*results.Comparison, o TableOptions) e
 		}
 	}
 	if o.Format == CSV {
-		pages = []string{rows.csv()}
+		return rows.csv()
 	}
-	return write(w, "comparison", strings.Join(pages, "\n"))
+	return strings.Join(pages, "\n")
 }
 
 // table returns the comparison as a table for people. A policy is named only in the first of its rows.
@@ -143,28 +142,23 @@ const (
 // sweepView lays out the results of a sweep as text.
 type sweepView struct{ *results.Sweep }
 
-// WriteSweep writes a table of a sweep, with a row for each cell and policy: Text and Markdown for people, CSV with all
+// Sweep returns a table of a sweep, with a row for each cell and policy: Text and Markdown for people, CSV with all
 // numbers in full, each metric with its interval and the number of seeds with a value.
-func WriteSweep(w io.Writer, sweep *results.Sweep, o TableOptions) error {
+func Sweep(sweep *results.Sweep, o TableOptions) string {
 	s := sweepView{sweep}
 	if o.Format == CSV {
-		return write(w, "table", s.records().csv())
+		return s.records().csv()
 	}
 	t := s.table(o.Format == Text)
 	left := len(t.Rows)
 	if o.Format == Text && left > mostSweepRows {
 		t.Rows = t.Rows[:mostSweepRows]
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n", s.describe())
-	if err := t.Write(&b, o); err != nil {
-		return err
-	}
+	table := s.describe() + "\n\n" + t.Render(o)
 	if more := left - len(t.Rows); more > 0 {
-		fmt.Fprintf(&b, "and %s more: --format csv prints them all\n", plain.Plural(more, "row"))
+		table += fmt.Sprintf("and %s more: --format csv prints them all\n", plain.Plural(more, "row"))
 	}
-	fmt.Fprintf(&b, "\n%s\n", strings.Join(Wrapped(s.footnote(), o.Width), "\n"))
-	return write(w, "table", b.String())
+	return table + "\n" + strings.Join(Wrapped(s.footnote(), o.Width), "\n") + "\n"
 }
 
 // describe returns the heading of a sweep: its scenario, keys, and numbers of cells, policies and seeds.

@@ -22,7 +22,7 @@ func (b *report) line(format string, arguments ...any) { fmt.Fprintf(b, format+"
 // table adds a table to the report, unless it has no rows; left is the number of columns that are aligned to the left.
 func (b *report) table(left int, rows [][]string, header ...string) {
 	if len(rows) > 0 {
-		_ = text.WriteCells(b, header, rows, left, text.TableOptions{}) // a Builder does not fail
+		b.WriteString(text.Cells(header, rows, left, text.TableOptions{}))
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -108,8 +107,8 @@ func (d *Diagnosis) sort() {
 	})
 }
 
-// WriteDiagnosis writes a table with a row for each incident and its verdict, and for people a summary before it.
-func WriteDiagnosis(w io.Writer, d *Diagnosis, o text.TableOptions) error {
+// Table returns a table with a row for each incident and its verdict, and for people a summary before it.
+func (d *Diagnosis) Table(o text.TableOptions) string {
 	header := []string{"incident", "verdict", "metric", "limit", "yours", "cured", "cure, and what it costs"}
 	var rows [][]string
 	for i := range d.Findings {
@@ -128,14 +127,13 @@ func WriteDiagnosis(w io.Writer, d *Diagnosis, o text.TableOptions) error {
 		rows = append(rows, row)
 	}
 	if o.Format != text.Text {
-		return text.WriteCells(w, append(header, "command"), rows, 3, o)
+		return text.Cells(append(header, "command"), rows, 3, o)
 	}
 	share := results.FormatValue(d.Scale, measure.MetricInfo{Share: true})
 	small := plain.When(d.Scale < 1, ", simulated with "+share+" of its workers and load")
 	applies := len(d.Findings) - d.Count(Immune)
-	fmt.Fprintf(w, "%s, %s: exposed to %d of %s that apply, not sure of %d%s\n\n", d.Scenario, d.Policy, d.Count(Exposed),
-		plain.Plural(applies, "incident"), d.Count(Unsure), small)
-	return text.WriteCells(w, header, rows, 3, o)
+	return fmt.Sprintf("%s, %s: exposed to %d of %s that apply, not sure of %d%s\n\n", d.Scenario, d.Policy,
+		d.Count(Exposed), plain.Plural(applies, "incident"), d.Count(Unsure), small) + text.Cells(header, rows, 3, o)
 }
 
 // atLeast returns the value of a verdict as text, a lower bound with ≥ before it.

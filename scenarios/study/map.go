@@ -6,11 +6,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"qsim/results"
@@ -199,26 +199,24 @@ func (p *MapPlan) edgeWords() string {
 	return plain.When(!math.IsNaN(p.Edge), plain.Either(info.MoreIsBetter, "below ", "above ")+p.EdgeText)
 }
 
-// Write writes the maps: as CSV all points, for people the coarse grid of each policy, the largest y first as in the
-// picture.
-func (m *Mapped) Write(w io.Writer, o text.TableOptions) error {
+// Table returns the maps as text: as CSV all points, for people the coarse grid of each policy, the largest y first as
+// in the picture.
+func (m *Mapped) Table(o text.TableOptions) string {
 	if o.Format == text.CSV {
 		header := []string{"policy", m.XKey, m.YKey, m.Query.String(), "bound", "never", "seeds", "beyond", "coarse"}
 		rows := plain.Map(m.rows(), func(r mapRow) []string {
 			return []string{r.Policy, r.X, r.Y, plain.Number(results.OrNaN(r.Value)), r.Bound, strconv.Itoa(r.Never),
 				strconv.Itoa(r.Seeds), strconv.FormatBool(r.Beyond), strconv.FormatBool(r.Coarse)}
 		})
-		return text.WriteCells(w, header, rows, 0, o)
+		return text.Cells(header, rows, 0, o)
 	}
-	fmt.Fprintf(w, "%s   %s, mean of %s\n%s across, %s up\n", m.Scenario, m.Query, counted(m.Seeds, "seed", "seeds"),
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s   %s, mean of %s\n%s across, %s up\n", m.Scenario, m.Query, counted(m.Seeds, "seed", "seeds"),
 		m.XKey, m.YKey)
 	for i, p := range m.Panels {
 		share := results.FormatValue(p.Beyond, measure.MetricInfo{Unit: "1", Share: true})
-		fmt.Fprintf(w, "\n%s: %s of the map beyond the edge, %d points measured of %d\n\n", p.Label, share, p.Measured,
-			p.Full)
-		if err := m.writeGrid(w, m.Maps[i], o); err != nil {
-			return err
-		}
+		fmt.Fprintf(&b, "\n%s: %s of the map beyond the edge, %d points measured of %d\n\n%s", p.Label, share, p.Measured,
+			p.Full, m.grid(m.Maps[i], o))
 	}
 	words := m.Edge
 	if words == "" {
@@ -226,11 +224,11 @@ func (m *Mapped) Write(w io.Writer, o text.TableOptions) error {
 	} else if info, _ := measure.Lookup(m.Query.Metric); !info.MoreIsBetter {
 		words += " or not within the run, under most seeds"
 	}
-	fmt.Fprintf(w, "\n✗ = beyond the edge: %s\n", words)
+	fmt.Fprintf(&b, "\n✗ = beyond the edge: %s\n", words)
 	if reason := m.reason(); reason != "" {
-		fmt.Fprintf(w, "%s = no value: %s\n", plain.Missing, reason)
+		fmt.Fprintf(&b, "%s = no value: %s\n", plain.Missing, reason)
 	}
-	return nil
+	return b.String()
 }
 
 // reason returns why a point of the maps has no value, for the first such point; "" if there is none.
@@ -245,7 +243,8 @@ func (m *Mapped) reason() string {
 	return ""
 }
 
-func (m *Mapped) writeGrid(w io.Writer, found *Map, o text.TableOptions) error {
+// grid returns the values of the coarse grid under one policy as a table.
+func (m *Mapped) grid(found *Map, o text.TableOptions) string {
 	t := text.Table{Rule: true, Columns: []text.Column{{Key: true}}}
 	for _, x := range m.XValues {
 		t.Columns = append(t.Columns, text.Column{Title: x, Right: true})
@@ -257,7 +256,7 @@ func (m *Mapped) writeGrid(w io.Writer, found *Map, o text.TableOptions) error {
 		}
 		t.Add(row...)
 	}
-	return t.Write(w, o)
+	return t.Render(o)
 }
 
 // cell returns the value at a point of a map as text, marked if it lies beyond the edge.

@@ -93,11 +93,8 @@ func merged(t *testing.T, dir string) []results.File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var table bytes.Buffer
-	if err := text.WriteSweep(&table, m.Sweep, text.TableOptions{Format: text.CSV}); err != nil {
-		t.Fatal(err)
-	}
-	return []results.File{{Path: "sweep.json", Data: data}, {Path: "sweep.csv", Data: table.Bytes()},
+	table := text.Sweep(m.Sweep, text.TableOptions{Format: text.CSV})
+	return []results.File{{Path: "sweep.json", Data: data}, {Path: "sweep.csv", Data: []byte(table)},
 		{Path: "sweep.yaml", Data: m.Scenario}}
 }
 

@@ -3,7 +3,6 @@ package study
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -206,14 +205,13 @@ func (p *Problem) missing(a *answer) string {
 // share returns a share as a percentage of up to four digits.
 func share(v float64) string { return fmt.Sprintf("%.4g %%", 100*v) }
 
-// WriteTuning writes the settings tried by a search: as CSV a row for each, or for people a table for each policy with
+// TuningTable returns the settings tried by a search: as CSV a row for each, or for people a table for each policy with
 // the findings, and the command line that runs a policy with the best setting; command formats it from keys and values
 // in the syntax of --set.
-func WriteTuning(w io.Writer, t *results.Tuning, o text.TableOptions,
-	command func(policy string, sets []string) string) error {
+func TuningTable(t *results.Tuning, o text.TableOptions, command func(policy string, sets []string) string) string {
 	if o.Format == text.CSV {
 		header, rows := tuneTable(t, t.Policies, true)
-		return text.WriteCells(w, header, rows, 1, o)
+		return text.Cells(header, rows, 1, o)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n", t.Scenario, plain.Joined(", with ", t.Goal, strings.Join(t.Objectives, " and ")))
@@ -221,8 +219,7 @@ func WriteTuning(w io.Writer, t *results.Tuning, o text.TableOptions,
 		p := &t.Policies[i]
 		fmt.Fprintf(&b, "\n%s\n%s", p.Label, plain.When(o.Format == text.Markdown, "\n"))
 		header, rows := tuneTable(t, t.Policies[i:i+1], false)
-		_ = text.WriteCells(&b, header, rows, len(t.Axes)+1, o) // a Builder does not fail
-		b.WriteString("\n")
+		b.WriteString(text.Cells(header, rows, len(t.Axes)+1, o) + "\n")
 		for _, line := range p.Said {
 			fmt.Fprintf(&b, "%s\n", line)
 		}
@@ -230,8 +227,7 @@ func WriteTuning(w io.Writer, t *results.Tuning, o text.TableOptions,
 			fmt.Fprintf(&b, "%s\n", command(p.Label, setsOf(t.Axes, p.Best)))
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 // tuneTable returns a table with a row for each setting tried under some policies: with full for programs, with labels

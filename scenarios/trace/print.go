@@ -112,7 +112,8 @@ func (s *Simulation) writeAttempts(w io.Writer, h *JobHistory, width int) error 
 			cmp.Or(a.Error, plain.Missing), fmt.Sprint(a.Node), strings.Join(notes, "; ")})
 	}
 	header := []string{"#", "status", "claimed", "wait", "ran", "error", "node", "note"}
-	return text.WriteCells(w, header, rows, 2, text.TableOptions{Width: width})
+	_, err := io.WriteString(w, text.Cells(header, rows, 2, text.TableOptions{Width: width}))
+	return err
 }
 
 // writeFact writes an event of a window on one line, or more if it does not fit in width: as a sentence, or, with
@@ -238,10 +239,11 @@ func (s *Simulation) PrintFindings(
 		}
 		rows = append(rows, row)
 	}
-	err := text.WriteCells(w, []string{"--find", "jobs", "job", "what it is"}, rows, 4, text.TableOptions{Width: width})
-	if err == nil && example != "" {
-		_, err = fmt.Fprintf(w, "\nits history: %s\n", command(example))
+	table := text.Cells([]string{"--find", "jobs", "job", "what it is"}, rows, 4, text.TableOptions{Width: width})
+	if example != "" {
+		table += "\nits history: " + command(example) + "\n"
 	}
+	_, err := io.WriteString(w, table)
 	return err
 }
 

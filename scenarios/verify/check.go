@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -119,9 +118,9 @@ func Summarize(list []Result) *Summary {
 	return s
 }
 
-// Write writes a table of all quantities; for people also the verify rows left out and why, the failures, and the
+// Table returns a table of all quantities; for people also the verify rows left out and why, the failures, and the
 // probability of a false alarm.
-func (s *Summary) Write(w io.Writer, o text.TableOptions) error {
+func (s *Summary) Table(o text.TableOptions) string {
 	rows := s.cells(o.Format != text.CSV)
 	if o.Format == text.Text { // a model's name stands in its first line only
 		for i := len(rows) - 1; i > 0; i-- {
@@ -130,11 +129,11 @@ func (s *Summary) Write(w io.Writer, o text.TableOptions) error {
 			}
 		}
 	}
-	err := text.WriteCells(w, []string{"model", "quantity", "expected", "measured", "half-width", "verdict"}, rows, 2, o)
-	if err == nil && o.Format != text.CSV {
-		err = s.writeVerdict(w)
+	table := text.Cells([]string{"model", "quantity", "expected", "measured", "half-width", "verdict"}, rows, 2, o)
+	if o.Format == text.CSV {
+		return table
 	}
-	return err
+	return table + s.notes()
 }
 
 // cells returns a table row for each quantity, and for each verify row that was left out; for people with the allowed
@@ -169,8 +168,8 @@ func written(v any, number func(v float64) string) string {
 	return fmt.Sprint(v)
 }
 
-// writeVerdict writes the notes below the table: rows left out and why, failures, and the probability of a false alarm.
-func (s *Summary) writeVerdict(to io.Writer) error {
+// notes returns what stands below the table: rows left out and why, failures, and the probability of a false alarm.
+func (s *Summary) notes() string {
 	var reasons []string // in the order in which they are first given
 	given := map[string][]string{}
 	note := func(what, reason string) {
@@ -192,15 +191,15 @@ func (s *Summary) writeVerdict(to io.Writer) error {
 			note(r.ID+" "+q.Name, q.Reason)
 		}
 	}
-	fmt.Fprintf(to, "\n%s: %d met, %d failed, %d left out", plain.Plural(len(s.Rows), "row"), s.Met, s.Failed, s.LeftOut)
-	fmt.Fprint(to, plain.When(passedOver == 1, "; of the others 1 quantity is left out"),
-		plain.When(passedOver > 1, fmt.Sprintf("; of the others %d quantities are left out", passedOver)))
-	_, err := fmt.Fprintf(to, ". Half-widths are at 99.9 %%; what is missed is measured twice,\n"+
-		"so that %d drawn quantities make %.1g false alarms a run.\n", measured, float64(measured)*1e-6)
+	notes := fmt.Sprintf("\n%s: %d met, %d failed, %d left out", plain.Plural(len(s.Rows), "row"), s.Met, s.Failed,
+		s.LeftOut) + plain.When(passedOver == 1, "; of the others 1 quantity is left out") +
+		plain.When(passedOver > 1, fmt.Sprintf("; of the others %d quantities are left out", passedOver)) +
+		fmt.Sprintf(". Half-widths are at 99.9 %%; what is missed is measured twice,\n"+
+			"so that %d drawn quantities make %.1g false alarms a run.\n", measured, float64(measured)*1e-6)
 	for _, reason := range reasons {
-		if reason != "" && err == nil {
-			_, err = fmt.Fprintf(to, "  %s: %s\n", reason, strings.Join(given[reason], ", "))
+		if reason != "" {
+			notes += "  " + reason + ": " + strings.Join(given[reason], ", ") + "\n"
 		}
 	}
-	return err
+	return notes
 }

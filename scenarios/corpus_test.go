@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"bytes"
 	"flag"
 	"os"
 	"path/filepath"
@@ -44,11 +43,7 @@ func TestBadFiles(t *testing.T) {
 
 func render(t *testing.T, name string, src []byte, ds diagnostics.List) []byte {
 	t.Helper()
-	var b bytes.Buffer
-	if err := ds.Render(&b, name, src); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
+	return []byte(ds.Text(name, src))
 }
 
 func golden(t *testing.T, file string, got []byte) {

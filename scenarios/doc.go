@@ -8,7 +8,7 @@
 //
 //	display, src, err := scenarios.Open("retry-storm") // a file, or a built-in one
 //	sc, problems := scenarios.Load(display, src, []scenarios.Override{{Path: "engine.workers", Value: "80"}})
-//	problems.Render(os.Stderr, display, src)
+//	fmt.Fprint(os.Stderr, problems.Text(display, src))
 //	if sc == nil {
 //		os.Exit(2)
 //	}

@@ -141,9 +141,7 @@ func checkExample(t *testing.T, text string) {
 	}
 	scenario, problems := scenarios.Load("example.yaml", []byte(whole), nil)
 	if scenario == nil {
-		var shown bytes.Buffer
-		problems.Render(&shown, "example.yaml", []byte(whole))
-		t.Errorf("the example does not load:\n%s", &shown)
+		t.Errorf("the example does not load:\n%s", problems.Text("example.yaml", []byte(whole)))
 	}
 }
 

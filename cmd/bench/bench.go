@@ -76,9 +76,7 @@ func (w *benchWriter) result(name string, iterations int64, took time.Duration, 
 			fmt.Fprintf(&b, "\t%12s %s", number(m.value), m.name)
 		}
 	}
-	b.WriteByte('\n')
-	_, err := io.WriteString(w.out, b.String())
-	return ui.IOError("write result", err)
+	return ui.Print(w.out, b.String()+"\n")
 }
 
 // number returns a measured value as text with at least six significant digits, in decimal notation unless too long.

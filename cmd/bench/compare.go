@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -91,10 +90,8 @@ func compare(c *cobra.Command, paths []string, f *compareFlags) error {
 	for i, adjusted := range results.Holm(p) {
 		changes[i].Adjusted = adjusted
 	}
-	var out bytes.Buffer
-	writeChanges(&out, changes, paired, ui.Width())
-	if _, err := c.OutOrStdout().Write(out.Bytes()); err != nil {
-		return ui.IOError("write result", err)
+	if err := ui.Print(c.OutOrStdout(), changesText(changes, paired, ui.Width())); err != nil {
+		return err
 	}
 	limit := c.Flags().Lookup("max-regression")
 	if !limit.Changed {
@@ -163,9 +160,10 @@ func pairUp(files [][]*benchmark, paths, units []string) (changes, lost []change
 		strings.Join(paths, " and "))
 }
 
-// writeChanges writes a table of the changes of each benchmark, below its name.
-func writeChanges(w io.Writer, changes []change, paired bool, width int) {
-	line := func(words string) { fmt.Fprintln(w, strings.Join(text.Wrapped(words, width), "\n")) }
+// changesText returns a table of the changes of each benchmark, below its name.
+func changesText(changes []change, paired bool, width int) string {
+	var b strings.Builder
+	line := func(words string) { b.WriteString(strings.Join(text.Wrapped(words, width), "\n") + "\n") }
 	for rest := changes; len(rest) > 0; {
 		t := text.Table{Columns: []text.Column{{Key: true},
 			{Title: "base"}, {Title: "new"}, {Title: "change"}, {Title: "p (Holm)"}}}
@@ -175,10 +173,11 @@ func writeChanges(w io.Writer, changes []change, paired bool, width int) {
 			t.Add(d.unit, sample(d.base, d.unit), sample(d.new, d.unit), d.changed(), pText(d.Adjusted))
 		}
 		line(name)
-		fmt.Fprintf(w, "%s\n\n", strings.Join(t.Lines(width, false), "\n"))
+		b.WriteString(t.Render(text.TableOptions{Width: width}) + "\n")
 	}
 	line(fmt.Sprintf("means, ± = 95%% CI; ≈ = the same within %s; ? = not told apart (%s t, Holm over %d comparisons, "+
 		"α 0.05)", text.Percent(results.DefaultSameWithin), plain.Either(paired, "paired", "Welch"), len(changes)))
+	return b.String()
 }
 
 // sample returns the mean of values with the half-width of its confidence interval, in percent, as text.

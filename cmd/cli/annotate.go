@@ -59,9 +59,7 @@ func diagnosed(scenarios []loaded) []annotation {
 func unloaded(scenarios []loaded) (all []text.Suite) {
 	for _, l := range scenarios {
 		if l.Scenario == nil {
-			var why strings.Builder
-			_ = l.Diagnostics.Render(&why, l.Name, nil) // a Builder does not fail
-			all = append(all, text.Suite{Name: l.Name, File: l.Name, Error: why.String()})
+			all = append(all, text.Suite{Name: l.Name, File: l.Name, Error: l.Diagnostics.Text(l.Name, nil)})
 		}
 	}
 	return all
@@ -80,12 +78,6 @@ func github(all []annotation) (commands string) {
 			text.Replace(plain.Joined("\n", a.Message, a.Help)))
 	}
 	return commands
-}
-
-// printGithub prints annotations as workflow commands.
-func printGithub(to io.Writer, all []annotation) error {
-	_, err := io.WriteString(to, github(all))
-	return ui.IOError("write result", err)
 }
 
 // inWorkspace returns the path of a file relative to the checkout of a GitHub workflow, as its annotations need it.

@@ -128,8 +128,8 @@ func runSwarm(c *cobra.Command, options chaos.Options, console *ui.Console, term
 	start := time.Now()
 	result, err := chaos.Swarm(ctx, options)
 	shown.Close()
-	if failed := printSwarm(c.OutOrStdout(), options, result, time.Since(start)); failed != nil {
-		return ui.IOError("write result", failed)
+	if err := ui.Print(c.OutOrStdout(), swarmText(options, result, time.Since(start))); err != nil {
+		return err
 	}
 	switch {
 	case len(result.Failures) > 0:
@@ -153,12 +153,11 @@ func replayWorld(c *cobra.Command, name string, options chaos.Options) error {
 	if f := chaos.Replay(w, options.Only); f != nil {
 		said, failed = f.String(), ui.Fail(ui.ExitInvariant, nil)
 	}
-	_, err = io.WriteString(c.OutOrStdout(), said)
-	return cmp.Or(ui.IOError("write result", err), failed)
+	return cmp.Or(ui.Print(c.OutOrStdout(), said), failed)
 }
 
-func printSwarm(out io.Writer, options chaos.Options, r *chaos.Result, took time.Duration) error {
-	var text bytes.Buffer
+func swarmText(options chaos.Options, r *chaos.Result, took time.Duration) string {
+	var text strings.Builder
 	for i := range r.Failures {
 		text.WriteString(r.Failures[i].String() + "\n")
 	}
@@ -177,8 +176,7 @@ func printSwarm(out io.Writer, options chaos.Options, r *chaos.Result, took time
 	fmt.Fprintln(&text, "troubles: "+pairs(kinds, counts))
 	numbers, checks := r.CheckCounts(options.Only)
 	fmt.Fprintln(&text, "checks: "+pairs(numbers, checks))
-	_, err := out.Write(text.Bytes())
-	return err
+	return text.String()
 }
 
 func pairs(names []string, counts []int64) string {

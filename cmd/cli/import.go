@@ -156,8 +156,8 @@ func runImport(c *cobra.Command, names []string, f *importFlags) error {
 		return importError(err)
 	}
 	out := c.OutOrStdout()
-	if err := found.Print(out, names, written); err != nil {
-		return ui.IOError("write result", err)
+	if err := ui.Print(out, found.Report(names, written)); err != nil {
+		return err
 	}
 	if !f.noRun {
 		if err := compareImport(ctx, out, found, written, f); err != nil {
@@ -167,8 +167,7 @@ func runImport(c *cobra.Command, names []string, f *importFlags) error {
 	if err := writeSchema(filepath.Dir(written.Path)); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "\n%s: written; qsim run %[1]s\n", written.Path)
-	return ui.IOError("write result", err)
+	return ui.Print(out, fmt.Sprintf("\n%s: written; qsim run %[1]s\n", written.Path))
 }
 
 // compareImport simulates the imported scenario and prints its waits next to the recorded ones.
@@ -184,7 +183,7 @@ func compareImport(ctx context.Context, out io.Writer, found *imports.Recording,
 	case err != nil:
 		return ui.Fail(ui.ExitUsage, fmt.Errorf("%s: %w", written.Path, err))
 	}
-	return ui.IOError("write result", imports.PrintComparisons(out, written, all))
+	return ui.Print(out, imports.CompareText(written, all))
 }
 
 func openFiles(names []string, stdin io.Reader) (files []imports.File, closeAll func(), err error) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -50,7 +51,7 @@ func initialize(c *cobra.Command, name, from string, force bool) error {
 	}
 	file := name + ".yaml"
 	scenario, diagnostics := scenarios.Load(file, text, nil)
-	if err := diagnostics.Render(c.ErrOrStderr(), file, text); err != nil {
+	if _, err := io.WriteString(c.ErrOrStderr(), diagnostics.Text(file, text)); err != nil {
 		return ui.IOError("write diagnostics", err)
 	}
 	if scenario == nil {
@@ -70,8 +71,7 @@ func initialize(c *cobra.Command, name, from string, force bool) error {
 	if err := writeSchema(filepath.Dir(file)); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.OutOrStdout(), "%s: written; qsim run %[1]s\n", file)
-	return ui.IOError("write result", err)
+	return ui.Print(c.OutOrStdout(), fmt.Sprintf("%s: written; qsim run %[1]s\n", file))
 }
 
 // writeSchema writes the JSON schema for editors into the folder of a new scenario, unless the file exists.

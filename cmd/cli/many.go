@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -35,7 +36,7 @@ func (s *session) load(c *cobra.Command, name string, more ...scenarios.Override
 func (s *session) loadOne(name string, overrides []scenarios.Override) (loaded, error) {
 	l, err := loadOne(name, overrides, &s.flags.scenarioFlags, s.stderr, s.console)
 	if s.flags.format == "github" {
-		err = cmp.Or(printGithub(s.stdout, diagnosed([]loaded{l})), err)
+		err = cmp.Or(ui.Print(s.stdout, github(diagnosed([]loaded{l}))), err)
 	}
 	return l, err
 }
@@ -48,7 +49,8 @@ func (s *session) checkError(err error, name, flag string) error {
 	case errors.Is(err, context.Canceled):
 		return ui.Fail(ui.ExitInterrupted, errors.New(name+": interrupted before anything was computed"))
 	case errors.As(err, &wrong):
-		return cmp.Or(ui.IOError("write diagnostics", wrong.Render(s.stderr, flag)), ui.Fail(ui.ExitUsage, nil))
+		_, err := io.WriteString(s.stderr, wrong.Text(flag))
+		return cmp.Or(ui.IOError("write diagnostics", err), ui.Fail(ui.ExitUsage, nil))
 	}
 	return ui.UsageError("%s: %w", name, err)
 }

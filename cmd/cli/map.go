@@ -214,9 +214,8 @@ func (m *mapping) failed(err error) error {
 	var setting *study.SettingError
 	var invalid *study.Invalid
 	if errors.As(err, &setting) && errors.As(err, &invalid) {
-		var text strings.Builder
-		_ = invalid.Found[:1].Render(&text, m.loaded.Name, m.loaded.Source) // a Builder does not fail
-		return ui.UsageError("map: %s: \n%s", strings.Join(setting.Values(), ", "), strings.TrimSpace(text.String()))
+		first := strings.TrimSpace(invalid.Found[:1].Text(m.loaded.Name, m.loaded.Source))
+		return ui.UsageError("map: %s: \n%s", strings.Join(setting.Values(), ", "), first)
 	}
 	return m.failure(m.loaded, err, "")
 }

@@ -66,8 +66,7 @@ func printMissing(c *cobra.Command, dir string) error {
 	if len(shards) == 0 {
 		return nil
 	}
-	_, err = fmt.Fprintln(c.OutOrStdout(), study.List(shards))
-	return ui.IOError("write result", err)
+	return ui.Print(c.OutOrStdout(), study.List(shards)+"\n")
 }
 
 func isFolder(dir string) error {

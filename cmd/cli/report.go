@@ -83,8 +83,7 @@ func makeReports(c *cobra.Command, names []string, open bool, out string, within
 	var last string // the page that was written last
 	written := func(page string) error {
 		last = page
-		_, err := fmt.Fprintln(c.OutOrStdout(), shown(page))
-		return ui.IOError("write result", err)
+		return ui.Print(c.OutOrStdout(), shown(page)+"\n")
 	}
 	var entries []report.IndexEntry
 	for _, folder := range folders {

@@ -112,7 +112,7 @@ func run(c *cobra.Command, names []string, f *runFlags) error {
 	s := newSession(c, f)
 	all, err := loadAll(c, names, &f.scenarioFlags, c.ErrOrStderr(), s.console)
 	if f.format == "github" { // errors and warnings of scenarios go to the same output as annotations
-		err = cmp.Or(printGithub(s.stdout, diagnosed(all)), err)
+		err = cmp.Or(ui.Print(s.stdout, github(diagnosed(all))), err)
 	}
 	if err != nil {
 		if failed := unloaded(all); f.format == "junit" && failed != nil {
@@ -168,7 +168,7 @@ func (s *session) fail(c *cobra.Command, i int, l loaded, err error) {
 	s.judged = append(s.judged, failed)[:i+1]
 	s.judged[i].Error = failed.Error // beside its verdicts, if it has some
 	if s.flags.format == "github" {
-		ui.Settle(c, printGithub(s.stdout, annotationsOf([]text.Suite{failed})))
+		ui.Settle(c, ui.Print(s.stdout, github(annotationsOf([]text.Suite{failed}))))
 	}
 }
 

@@ -52,8 +52,7 @@ compare --format json, trace --format json.`,
 		RunE: func(c *cobra.Command, arguments []string) error {
 			for _, d := range schemas {
 				if len(arguments) == 0 || arguments[0] == d.name {
-					_, err := c.OutOrStdout().Write(d.schema())
-					return ui.IOError("write result", err)
+					return ui.Print(c.OutOrStdout(), string(d.schema()))
 				}
 			}
 			return ui.Unknown("schema", arguments[0], names)

@@ -41,10 +41,10 @@ With --format json it prints a list of {file, line, column, severity, message, h
 			for _, l := range all {
 				s := l.Scenario
 				size := estimate.Of(s)
-				if _, err := fmt.Fprintf(c.OutOrStdout(), "%s: ok: %s, config %s; about %s jobs at once, %s%s\n",
+				if err := ui.Print(c.OutOrStdout(), fmt.Sprintf("%s: ok: %s, config %s; about %s jobs at once, %s%s\n",
 					l.Name, timesSeeds(s), s.ConfigHash(), plain.Grouped(plain.Digits(size.Jobs, 2)),
-					inMemory(size.Bytes), plain.When(size.Traced, ", not counting the jobs of traces")); err != nil {
-					return ui.IOError("write result", err)
+					inMemory(size.Bytes), plain.When(size.Traced, ", not counting the jobs of traces"))); err != nil {
+					return err
 				}
 			}
 			return nil

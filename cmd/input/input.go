@@ -76,7 +76,7 @@ func Load(name string, o Options) (Scenario, error) {
 	if problems > 0 {
 		to = o.Errors
 	}
-	if err := diagnostics.Render(to, shown, src); err != nil {
+	if _, err := io.WriteString(to, diagnostics.Text(shown, src)); err != nil {
 		return failed, ui.IOError("write diagnostics", err)
 	}
 	if problems > 0 {

@@ -80,10 +80,7 @@ func NewVersion(arguments cobra.PositionalArgs) *cobra.Command {
 		Args:    arguments,
 
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(c *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintln(c.OutOrStdout(), versionLine(c.Root()))
-			return IOError("write result", err)
-		},
+		RunE:              func(c *cobra.Command, _ []string) error { return Print(c.OutOrStdout(), versionLine(c.Root())+"\n") },
 	}
 }
 

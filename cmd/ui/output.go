@@ -17,9 +17,15 @@ func (o Output) Print(to io.Writer, format string) error {
 		return nil
 	}
 	text, err := o[format]()
-	if err == nil {
-		_, err = to.Write(text)
+	if err != nil {
+		return IOError("write result", err)
 	}
+	return Print(to, string(text))
+}
+
+// Print writes a text to the standard output of a command.
+func Print(to io.Writer, text string) error {
+	_, err := io.WriteString(to, text)
 	return IOError("write result", err)
 }
 

@@ -22,9 +22,7 @@ func Parse(name, text string) (*World, error) {
 	if sc != nil {
 		return &World{Text: text, scenario: sc}, nil
 	}
-	var b strings.Builder
-	_ = problems.Errors().Render(&b, name, []byte(text)) // a Builder does not fail
-	return nil, errors.New(strings.TrimSpace(b.String()))
+	return nil, errors.New(strings.TrimSpace(problems.Errors().Text(name, []byte(text))))
 }
 
 // Seed returns the seed of every random draw during a run of the scenario.

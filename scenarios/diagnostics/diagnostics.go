@@ -4,10 +4,8 @@
 package diagnostics
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -72,14 +70,14 @@ func (ds List) Sorted() List {
 	})
 }
 
-// mostShown is the highest number of diagnostics that Render writes in full.
+// mostShown is the highest number of diagnostics that Text has in full.
 const mostShown = 100
 
-// Render writes diagnostics of a file for a person: each with its position, the lines around it from the file's text
-// src, and help. Control characters of the file are replaced.
-func (ds List) Render(w io.Writer, name string, src []byte) error {
+// Text returns diagnostics of a file for a person: each with its position, the lines around it from the file's text src,
+// and help. Control characters of the file are replaced.
+func (ds List) Text(name string, src []byte) string {
 	lines := splitLines(src)
-	var b bytes.Buffer
+	var b strings.Builder
 	for i, d := range ds {
 		if i == mostShown {
 			fmt.Fprintf(&b, "%s: and %d more\n", printable(name), len(ds)-mostShown)
@@ -87,11 +85,10 @@ func (ds List) Render(w io.Writer, name string, src []byte) error {
 		}
 		d.render(&b, name, lines)
 	}
-	_, err := w.Write(b.Bytes())
-	return err
+	return b.String()
 }
 
-func (d *Diagnostic) render(b *bytes.Buffer, name string, lines []string) {
+func (d *Diagnostic) render(b *strings.Builder, name string, lines []string) {
 	place := printable(name)
 	switch {
 	case d.Set != "":
@@ -116,7 +113,7 @@ func (d *Diagnostic) render(b *bytes.Buffer, name string, lines []string) {
 	}
 }
 
-// mostColumns is the highest number of columns of a line that Render writes.
+// mostColumns is the highest number of columns of a line in a text of diagnostics.
 const mostColumns = 100
 
 // shown is an excerpt of a line that fits on a terminal, with the columns to underline.

@@ -1,7 +1,6 @@
 package diagnostics
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 )
@@ -88,9 +87,5 @@ func TestMany(t *testing.T) {
 
 func render(t *testing.T, name string, src []byte, ds List) []byte {
 	t.Helper()
-	var b bytes.Buffer
-	if err := ds.Render(&b, name, src); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
+	return []byte(ds.Text(name, src))
 }

@@ -3,7 +3,6 @@ package imports
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -26,18 +25,13 @@ func (b *report) table(left int, rows [][]string, header ...string) {
 	}
 }
 
-func (b *report) write(out io.Writer) error {
-	_, err := io.WriteString(out, b.String())
-	return err
-}
-
 // share returns part ÷ all as a percentage with three digits.
 func share(part, all int64) string {
 	return fmt.Sprintf("%.3g%%", 100*float64(part)/float64(max(all, 1)))
 }
 
-// Print writes a report for people on a recording, read from files with the given names, and on its scenario.
-func (r *Recording) Print(out io.Writer, names []string, written *Written) error {
+// Report returns a report for people on a recording, read from files with the given names, and on its scenario.
+func (r *Recording) Report(names []string, written *Written) string {
 	var b report
 	b.line("%s: %d rows, %d jobs of %d class%s over %s, from %s on", strings.Join(names, " "), r.Rows, r.Jobs,
 		len(r.Classes), plain.When(len(r.Classes) != 1, "es"), plain.Duration(r.Length.Seconds()), r.When(0))
@@ -80,7 +74,7 @@ func (r *Recording) Print(out io.Writer, names []string, written *Written) error
 	}
 	b.line("workers: %d node%s of %d; at most %d attempts ran at once, %.1f%% of the busy time", written.Nodes,
 		plain.When(written.Nodes != 1, "s"), written.Workers, r.Workers.Most, 100*r.Workers.AllBusy)
-	return b.write(out)
+	return b.String()
 }
 
 // cells returns the rows of a table of recorded times and fitted distributions, in which the chosen one is marked.
@@ -137,12 +131,12 @@ func (b *report) retry(what string, r *Retry) {
 	}
 }
 
-// PrintComparisons writes the validation: the simulation's waits beside the recorded ones.
-func PrintComparisons(out io.Writer, written *Written, all []Comparison) error {
+// CompareText returns the validation as text: the simulation's waits beside the recorded ones.
+func CompareText(written *Written, all []Comparison) string {
 	var b report
 	if len(all) == 0 {
 		b.line("\nno wait is on record to compare those of a simulation with")
-		return b.write(out)
+		return b.String()
 	}
 	var rows [][]string
 	far := false
@@ -171,7 +165,7 @@ func PrintComparisons(out io.Writer, written *Written, all []Comparison) error {
 		b.line("where they differ, something is not as recorded here: workers (--workers), queues of their own (--queue), " +
 			"how jobs are fetched (engine.fetch.poll and wake), priorities, an incident (--since, --until)")
 	}
-	return b.write(out)
+	return b.String()
 }
 
 // spelled returns one of the two numbers of a comparison as text.

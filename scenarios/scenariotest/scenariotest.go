@@ -6,7 +6,6 @@ package scenariotest
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"qsim/policies"
@@ -77,11 +76,7 @@ func load(t *testing.T, name string, kinds []policies.Kind) (sc *scenarios.Scena
 		sc, problems = scenarios.Load(file, src, more)
 	}
 	if len(problems) > 0 {
-		var text strings.Builder
-		if err := problems.Render(&text, file, src); err != nil {
-			t.Fatal(err)
-		}
-		t.Log(text.String())
+		t.Log(problems.Text(file, src))
 	}
 	if sc == nil {
 		t.FailNow()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -159,14 +158,14 @@ type problem struct {
 	count int // number of cells with the problem
 }
 
-// Error returns the number of problems and the first one; Render prints them all.
+// Error returns the number of problems and the first one; Text returns them all.
 func (w *Wrong) Error() string {
 	return fmt.Sprintf("%d problems, the first in %s: %s", len(w.problems), w.plan.cellName(w.problems[0].cell),
 		w.problems[0].Message)
 }
 
-// Render writes all problems for a person, each with the input at fault: an axis given by flag, or a scenario line.
-func (w *Wrong) Render(out io.Writer, flag string) error {
+// Text returns all problems for a person, each with the input at fault: an axis given by flag, or a scenario line.
+func (w *Wrong) Text(flag string) (all string) {
 	for i := range w.problems {
 		p := &w.problems[i]
 		d, name, text := p.Diagnostic, w.plan.Source.Name, w.plan.Source.Text
@@ -185,11 +184,9 @@ func (w *Wrong) Render(out io.Writer, flag string) error {
 		if d.Note == "" && (p.axis < 0 || w.combined && len(w.plan.Axes) > 1) {
 			d.Note = "with " + w.plan.cellName(p.cell)
 		}
-		if err := (diagnostics.List{d}).Render(out, name, text); err != nil {
-			return err
-		}
+		all += diagnostics.List{d}.Text(name, text)
 	}
-	return nil
+	return all
 }
 
 // ofKey reports whether a problem is with an axis's key rather than a value: it occurs with every value, and it

@@ -92,11 +92,7 @@ func check(t *testing.T, strict bool, vary ...string) (shown string, notes []Not
 	var wrong *Wrong
 	switch {
 	case errors.As(err, &wrong):
-		var b bytes.Buffer
-		if err := wrong.Render(&b, "--vary"); err != nil {
-			t.Fatal(err)
-		}
-		return b.String(), notes
+		return wrong.Text("--vary"), notes
 	case err != nil:
 		return err.Error(), notes
 	}

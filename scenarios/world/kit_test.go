@@ -1,7 +1,6 @@
 package world
 
 import (
-	"bytes"
 	"maps"
 	"slices"
 	"testing"
@@ -34,11 +33,7 @@ func load(t *testing.T, text string, sets ...scenarios.Override) *scenarios.Scen
 // render writes diagnostics as users see them.
 func render(t *testing.T, name string, src []byte, ds diagnostics.List) []byte {
 	t.Helper()
-	var b bytes.Buffer
-	if err := ds.Render(&b, name, src); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
+	return []byte(ds.Text(name, src))
 }
 
 // sortedKeys returns the keys of a map in order.

@@ -100,9 +100,9 @@ func judge(e *Estimate, above bool, bound float64) (o Outcome, seeds int, reason
 		return Missed, 0, "" // no metric is below 0: the mean of any seeds is above it
 	case e.N < 2: // on any other bound the next seed may say otherwise, on either side
 		return Unclear, 0, oneSeed
-	case e.Bound != "" && above && e.atLeast() >= bound:
+	case e.Bound != "" && above && e.Low >= bound:
 		return Met, 0, ""
-	case e.Bound != "" && !above && e.atLeast() > bound:
+	case e.Bound != "" && !above && e.Low > bound:
 		return Missed, 0, ""
 	case e.Bound != "":
 		return Unclear, 0, "the run ended too early to tell"
@@ -122,14 +122,6 @@ const oneSeed = "one seed has no interval"
 func (e *Estimate) counts() bool {
 	units := []string{"jobs", "claims", "executions", "commits", "leases", "events", "calls"}
 	return slices.Contains(units, e.Unit) && e.Mean == math.Trunc(e.Mean)
-}
-
-// atLeast returns the lower end of an estimate's interval, or the value if there is no interval.
-func (e *Estimate) atLeast() float64 {
-	if math.IsNaN(e.Low) {
-		return e.Mean
-	}
-	return e.Low
 }
 
 // Bands returns, for each bucket of a time series, the median over seeds and the band from the 5th to the 95th
@@ -209,11 +201,16 @@ func halfWidth(deviation float64, n int, level float64) float64 {
 
 // spreadAbout returns the standard deviation of values, taken about centre instead of their mean.
 func spreadAbout(values []float64, centre float64) float64 {
+	return math.Sqrt(VarianceAbout(values, centre))
+}
+
+// VarianceAbout returns the variance of values, taken about centre instead of their mean.
+func VarianceAbout(values []float64, centre float64) float64 {
 	sum := 0.0
 	for _, v := range values {
 		sum += float64((v - centre) * (v - centre))
 	}
-	return math.Sqrt(sum / float64(len(values)-1))
+	return sum / float64(len(values)-1)
 }
 
 // HalfWidth is half the width of the t-interval about centre of independent values, for a confidence of sureness, in

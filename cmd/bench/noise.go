@@ -105,11 +105,7 @@ func scatters(l *load, c *candidate, tell float64) []scatter {
 		}
 		x := scatter{Metric: name, Unit: m.Unit, Mean: m.Mean, Least: slices.Min(m.Values), Most: slices.Max(m.Values)}
 		if m.Mean > 0 {
-			sum := 0.0
-			for _, v := range m.Values {
-				sum += float64((v - m.Mean) * (v - m.Mean))
-			}
-			x.CV = math.Sqrt(sum/float64(n-1)) / m.Mean
+			x.CV = math.Sqrt(results.VarianceAbout(m.Values, m.Mean)) / m.Mean
 			x.Detectable, x.Rounds = results.Detectable(x.CV, n, family), results.RunsToDetect(x.CV, tell, family)
 			first, second := m.Values[:n/2], m.Values[n/2:]
 			before, _ := results.Interval(first)

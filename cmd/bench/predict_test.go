@@ -148,10 +148,10 @@ policies: [{kind: fifo}]
 		if m.Metric != "fresh.wait.p50" {
 			continue
 		}
-		if *m.Simulated < least {
+		if float64(*m.Simulated) < least {
 			t.Errorf("half of the jobs waited %v s in the simulation, want at least %v", *m.Simulated, least)
 		}
-		if want := *m.Simulated / *m.Real - 1; math.Abs(*m.Error-want) > 1e-9 {
+		if want := *m.Simulated / *m.Real - 1; math.Abs(float64(*m.Error-want)) > 1e-9 {
 			t.Errorf("the error is %v, want %v", *m.Error, want)
 		}
 		return

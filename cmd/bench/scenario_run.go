@@ -140,18 +140,15 @@ func (s *session) writeSummary(name string, sc *scenarios.Scenario, summary *res
 	if s.flags.out == "" {
 		return nil
 	}
-	var files, drawn []results.File
+	var files []results.File
 	figures, err := draw()
-	if err == nil {
-		drawn, err = report.Files("charts", figures)
-	}
 	if err == nil {
 		files, err = results.Files(summary, s.runInfo(), sc.Resolved())
 	}
 	if err != nil {
 		return ui.IOError("write results", err)
 	}
-	return s.writeFiles(name, summary.ConfigHash, slices.Concat(files, more, drawn))
+	return s.writeFiles(name, summary.ConfigHash, slices.Concat(files, more, report.Files("charts", figures)))
 }
 
 // writeFiles writes files into a new folder below name, and prints where it is.

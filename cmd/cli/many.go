@@ -70,7 +70,7 @@ func store(result ui.Output, folder, name string, figures []report.Figure, more 
 // filesOf returns the files of the result of a study: NAME.FORMAT for each of the formats, and the charts in a folder.
 func filesOf(result ui.Output, name, folder string, figures []report.Figure, formats ...string) (files []results.File,
 	err error) {
-	files, err = report.Files(folder, figures)
+	files = report.Files(folder, figures)
 	for _, format := range formats {
 		text, failed := result[format]()
 		err = cmp.Or(err, failed)

@@ -203,8 +203,7 @@ func drawn(stored *results.Stored) (files []results.File, err error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err = report.Files("charts", figures)
-	return append(files, results.File{Path: reportFile, Data: page}), err
+	return append(report.Files("charts", figures), results.File{Path: reportFile, Data: page}), nil
 }
 
 // absences returns a sentence for each part that a report lacks because the run's folder lacks its data. If an earlier

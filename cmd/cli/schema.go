@@ -11,22 +11,18 @@ import (
 	"qsim/scenarios/trace"
 )
 
-// format is a file format with its JSON schema.
+// format is a file format with the function that returns its JSON schema by its name.
 type format struct {
 	name   string
-	schema func() []byte
+	schema func(name string) []byte
 }
 
 // schemas lists the JSON schemas of all file formats. The first one is printed unless a name is given.
 var schemas = []format{
-	{"scenario", scenarios.Schema},
-	{"summary", func() []byte { return results.Schema("summary") }},
-	{"run", func() []byte { return results.Schema("run") }},
-	{"compare", func() []byte { return results.Schema("compare") }},
-	{"sweep", study.Schema},
-	{"tune", func() []byte { return results.Schema("tune") }},
-	{"doctor", study.DoctorSchema},
-	{"trace", trace.Schema},
+	{"scenario", func(string) []byte { return scenarios.Schema() }},
+	{"summary", results.Schema}, {"run", results.Schema}, {"compare", results.Schema},
+	{"sweep", study.Schema}, {"tune", results.Schema}, {"doctor", study.Schema},
+	{"trace", func(string) []byte { return trace.Schema() }},
 }
 
 func newSchema() *cobra.Command {
@@ -52,7 +48,7 @@ compare --format json, trace --format json.`,
 		RunE: func(c *cobra.Command, arguments []string) error {
 			for _, d := range schemas {
 				if len(arguments) == 0 || arguments[0] == d.name {
-					return ui.Print(c.OutOrStdout(), string(d.schema()))
+					return ui.Print(c.OutOrStdout(), string(d.schema(d.name)))
 				}
 			}
 			return ui.Unknown("schema", arguments[0], names)

@@ -46,14 +46,18 @@ func Errorf(format string, arguments ...any) *Error {
 // Quote returns text that a user typed for use in a message, cut to fit on a line: numbers as they are, all else in
 // quotes.
 func Quote(s string) string {
-	const most = 40
-	if r := []rune(s); len(r) > most {
-		s = string(r[:most]) + "…"
-	}
-	if IsNumber(s) {
+	if s = Cut(s, 40); IsNumber(s) {
 		return s
 	}
 	return strconv.Quote(s)
+}
+
+// Cut returns the first characters of a text, at most the given number, with … for the rest.
+func Cut(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
 }
 
 // OrList returns words joined as "a, b or c".

@@ -77,11 +77,7 @@ func standardCharts() (names []string) {
 // bitmapOf returns the PNG of a figure, coarse unless it is written for inspection.
 func bitmapOf(t *testing.T, f *Figure) []byte {
 	t.Helper()
-	data, err := new(printer).png(f, resolution())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return new(printer).png(f, resolution())
 }
 
 func checkFigure(t *testing.T, f Figure) {
@@ -197,10 +193,7 @@ func TestFiguresAreFine(t *testing.T) {
 	t.Parallel()
 	f := with("small", func(f *fixture) { f.policies, f.seeds, f.bucket = 1, 1, f.duration })
 	figure := comparisonChart(f.drawing(t)).render()
-	bitmap, err := new(printer).png(&figure, dpi)
-	if err != nil {
-		t.Fatal(err)
-	}
+	bitmap := new(printer).png(&figure, dpi)
 	if picture, err := png.DecodeConfig(bytes.NewReader(bitmap)); err != nil || picture.Width != 1094 {
 		t.Errorf("got a PNG %d pixels wide (%v), want 1094: 7.6 inches at 144 dpi", picture.Width, err)
 	}

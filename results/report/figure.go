@@ -79,7 +79,7 @@ func (s *sheet) render() Figure {
 		s.height, s.body = s.panels.height(), s.panels.draw
 	}
 	if len(s.key) > 0 {
-		top += s.key.height(room)
+		top += vg.Length(s.key.place(room, nil))*keyLine + 6
 	}
 	f := s.Figure
 	f.Alt, f.legend, f.total = s.Title+". "+s.alt, s.key.legend(), top+s.height+bottom

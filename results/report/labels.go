@@ -80,14 +80,6 @@ func (d *drawing) policyKey() key {
 	return k
 }
 
-// height returns the height of the legend on a canvas of the given width.
-func (k key) height(width vg.Length) vg.Length {
-	if len(k) == 0 {
-		return 0
-	}
-	return vg.Length(k.place(width, nil))*keyLine + 6
-}
-
 // draw draws the legend at the top of a canvas.
 func (k key) draw(c draw.Canvas) {
 	k.place(c.Max.X-c.Min.X, func(e entry, name string, x, y vg.Length) {

@@ -150,11 +150,8 @@ func hatch(c draw.Canvas, r vg.Rectangle, origin vg.Point, rising bool, ink colo
 	}
 }
 
-// ticks returns the values that the colour scale labels.
+// ticks returns the values that the colour scale labels. The scale must not be empty.
 func (s *colorScale) ticks() []float64 {
-	if s.empty {
-		return nil
-	}
 	all := []float64{s.low}
 	if s.log {
 		if s.info.Unit == "s" {

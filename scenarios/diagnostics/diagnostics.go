@@ -192,13 +192,8 @@ func printable(s string) string {
 	}, s)
 }
 
-// Cut returns a text cut to the width of a line that Render writes.
-func Cut(s string) string {
-	if r := []rune(s); len(r) > mostColumns {
-		return string(r[:mostColumns]) + "…"
-	}
-	return s
-}
+// Cut returns a text cut to the width of a line in a text of diagnostics.
+func Cut(s string) string { return quantity.Cut(s, mostColumns) }
 
 // splitLines splits a file into lines at the line ends of YAML: LF, CR LF, CR, and the three separators of Unicode.
 func splitLines(src []byte) []string {

@@ -74,7 +74,7 @@ func (r *reader) tooManyLabels(label, rank string) error {
 		what, column, value = "classes and priorities of them", priority, rank
 	}
 	return fmt.Errorf("there are more than %d %s: is the column that says %s the right one? "+
-		"--columns %s=COLUMN names another", mostLabels, what, shorten(value), column)
+		"--columns %s=COLUMN names another", mostLabels, what, quoted(value), column)
 }
 
 // classNames chooses the recorded class names and priorities that become job classes: those with the most rows.

@@ -167,7 +167,7 @@ func newTable(in *input, start []byte) (*table, error) {
 	for i := range header {
 		plain[i] = plainName(header[i])
 		if k := slices.Index(plain[:i], plain[i]); k >= 0 && plain[i] != "" {
-			return nil, in.bad(1, fmt.Errorf("columns %d and %d are both called %s", k+1, i+1, shorten(header[i])))
+			return nil, in.bad(1, fmt.Errorf("columns %d and %d are both called %s", k+1, i+1, quoted(header[i])))
 		}
 	}
 	for c := range columnCount {

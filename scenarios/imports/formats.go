@@ -75,7 +75,7 @@ func riverErrors(text string) (list []riverError, err error) {
 		err = json.Unmarshal([]byte(text), &list)
 		return list, err
 	}
-	bad := fmt.Errorf("%s is no array of JSON", shorten(text))
+	bad := fmt.Errorf("%s is no array of JSON", quoted(text))
 	if len(text) < 2 || text[0] != '{' || text[len(text)-1] != '}' {
 		return nil, bad
 	}

@@ -207,7 +207,7 @@ func (r *reader) times(one *row, rec *record) error {
 		}
 		d, err := time.ParseDuration(text)
 		if err != nil {
-			return fmt.Errorf("%s: %s is no duration: want seconds or, with its unit, 250ms", took, shorten(text))
+			return fmt.Errorf("%s: %s is no duration: want seconds or, with its unit, 250ms", took, quoted(text))
 		}
 		switch { // of a run time and one of its ends follows the other one
 		case rec.started.known() && !rec.finished.known():
@@ -250,7 +250,7 @@ func (r *reader) counts(one *row, rec *record) error {
 		}
 		n, err := strconv.ParseFloat(text, 64)
 		if err != nil || n != float64(int32(n)) || n < 0 || n > mostAttempts {
-			return fmt.Errorf("%s: %s is not a whole number of at least 0", c.column, shorten(text))
+			return fmt.Errorf("%s: %s is not a whole number of at least 0", c.column, quoted(text))
 		}
 		if *c.to = int32(n) + c.plus; c.column == attempt && n == 0 && rec.started.known() {
 			r.zeroBased = true

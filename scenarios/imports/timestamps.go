@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"qsim/engine/quantity"
 	"qsim/results/plain"
 )
 
@@ -66,7 +67,7 @@ var (
 )
 
 func notATime(text string) error {
-	return fmt.Errorf("%s is not a time: want a date such as 2026-01-31T09:30:00Z, or seconds", shorten(text))
+	return fmt.Errorf("%s is not a time: want a date such as 2026-01-31T09:30:00Z, or seconds", quoted(text))
 }
 
 // read parses a recorded time. zero reports a 0, which means not known if the file's other numbers count from 1970.
@@ -103,7 +104,7 @@ func (m *timestamps) number(text string) (timestamp, bool, error) {
 		}
 	}
 	if m.relative = cmp.Or(m.relative, relative); m.relative != relative {
-		return unknown, false, fmt.Errorf("%s: some times count from 1970 and some from a start of their own", shorten(text))
+		return unknown, false, fmt.Errorf("%s: some times count from 1970 and some from a start of their own", quoted(text))
 	}
 	unit := 1e9
 	switch {
@@ -126,7 +127,7 @@ func (m *timestamps) number(text string) (timestamp, bool, error) {
 
 func (m *timestamps) date(text string) (timestamp, error) {
 	if m.relative == yes {
-		return unknown, fmt.Errorf("%s: some times count from a start of their own and some are dates", shorten(text))
+		return unknown, fmt.Errorf("%s: some times count from a start of their own and some are dates", quoted(text))
 	}
 	if cut := strings.TrimSuffix(strings.TrimSuffix(text, " UTC"), " GMT"); cut != text {
 		if text = cut; cut != "" && !strings.ContainsAny(cut[max(0, len(cut)-6):], "+-") {
@@ -144,7 +145,7 @@ func (m *timestamps) date(text string) (timestamp, error) {
 			m.layout = layout
 			return at, nil
 		case errors.Is(err, errNoZone) || errors.Is(err, errSkipped):
-			return unknown, fmt.Errorf("%s %w", shorten(text), err)
+			return unknown, fmt.Errorf("%s %w", quoted(text), err)
 		}
 	}
 	return unknown, notATime(text)
@@ -208,11 +209,5 @@ func (m *timestamps) local(wall, t time.Time) (timestamp, error) {
 	return plain.Either(second, found[1], found[0]), nil
 }
 
-// shorten returns text in quotes for a message, cut to fit on a line.
-func shorten(text string) string {
-	const most = 40
-	if r := []rune(text); len(r) > most {
-		text = string(r[:most]) + "…"
-	}
-	return strconv.Quote(text)
-}
+// quoted returns text in quotes for a message, cut to fit on a line.
+func quoted(text string) string { return strconv.Quote(quantity.Cut(text, 40)) }

@@ -2,7 +2,6 @@ package study
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"math"
 	"slices"
@@ -253,9 +252,3 @@ func (r *row) judged(sets []scenarios.Override) []scenarios.Override {
 	return append(slices.Clone(sets), scenarios.Set("objectives", []spec.Objective{{Metric: o.Metric,
 		During: o.During, After: o.After, Class: o.Class, Below: &bound, Expect: "met"}}))
 }
-
-//go:embed doctor.schema.json
-var doctorSchema []byte
-
-// DoctorSchema returns the JSON schema of doctor.json. The caller must not change it.
-func DoctorSchema() []byte { return doctorSchema }

@@ -185,11 +185,7 @@ func split(text string) (parts []part, err error) {
 
 // shorten returns the user's text cut to one short line for a message, in quotes if it has unusual characters.
 func shorten(text string) string {
-	const most = 60
-	if r := []rune(text); len(r) > most {
-		text = string(r[:most]) + "…"
-	}
-	if text == "" || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '"' }) {
+	if text = quantity.Cut(text, 60); text == "" || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '"' }) {
 		return strconv.Quote(text)
 	}
 	return text

@@ -1,7 +1,7 @@
 package study
 
 import (
-	_ "embed"
+	"embed"
 
 	"qsim/results"
 )
@@ -93,8 +93,11 @@ func rowOf(s *results.Sweep, cell *results.Cell, row *results.CellRow) sweepRow 
 	return out
 }
 
-//go:embed sweep.schema.json
-var schema []byte
+//go:embed *.schema.json
+var schemas embed.FS
 
-// Schema returns the JSON schema (draft 2020-12) of sweep.json. The caller must not change it.
-func Schema() []byte { return schema }
+// Schema returns the JSON schema (draft 2020-12) of sweep (sweep.json) or doctor (doctor.json), nil for another name.
+func Schema(name string) []byte {
+	text, _ := schemas.ReadFile(name + ".schema.json")
+	return text
+}

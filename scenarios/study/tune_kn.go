@@ -125,11 +125,7 @@ func (s *selection) differenceVariance(a, b *candidate) float64 {
 	for i := range d {
 		d[i] = a.seen[i].Goal - b.seen[i].Goal
 	}
-	mean, sum := results.MeanOf(d), 0.0
-	for _, v := range d {
-		sum += float64((v - mean) * (v - mean))
-	}
-	return sum / float64(n-1)
+	return results.VarianceAbout(d, results.MeanOf(d))
 }
 
 // race is the second stage of Kim and Nelson's procedure KN: rounds of one more seed for each remaining candidate,

@@ -63,7 +63,8 @@ type errorOfJSON struct {
 	Error     *results.Float   `json:"error"` // simulated ÷ real − 1; null: there is none
 	Aimed     bool             `json:"aimed"`
 	ByRound   []*results.Float `json:"by_round"` // error of each round alone; null: there is none
-	Floor     float64          `json:"floor"`    // largest difference of a real run from the value over all, as a share of that
+	// Floor is the largest difference of a real run from the value over all, as a share of that.
+	Floor float64 `json:"floor"`
 	// OneFloor is that difference as a share of the run itself, the floor of ByRound. Both are 0 for one run.
 	OneFloor float64 `json:"floor_by_round"`
 	// Hindsight is the error of simulations with the delays of the real runs themselves, simulated ÷ real − 1: what

@@ -149,7 +149,7 @@ func anywhere(name string, names []string) (found []entry, err error) {
 		strings.Join(in, ", and of the "), in[0])
 }
 
-// list returns one entry in full, or one line for each; width is the terminal's number of columns, 0 without a terminal.
+// list returns one entry in full, or a line for each; width is the terminal's number of columns, 0 without a terminal.
 func list(entries []entry, width int) string {
 	if len(entries) == 1 {
 		var b strings.Builder

@@ -80,7 +80,9 @@ func NewVersion(arguments cobra.PositionalArgs) *cobra.Command {
 		Args:    arguments,
 
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(c *cobra.Command, _ []string) error { return Print(c.OutOrStdout(), versionLine(c.Root())+"\n") },
+		RunE: func(c *cobra.Command, _ []string) error {
+			return Print(c.OutOrStdout(), versionLine(c.Root())+"\n")
+		},
 	}
 }
 

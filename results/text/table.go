@@ -36,8 +36,8 @@ type TableOptions struct {
 // would depend on the user's locale.
 func init() { text.OverrideRuneWidthEastAsianWidth(false) }
 
-// Summary returns the results table of the policies; Text and Markdown add a description of the run, the verdicts on the
-// objectives, and a legend.
+// Summary returns the results table of the policies; Text and Markdown add a description of the run, the verdicts on
+// the objectives, and a legend.
 func Summary(s *results.Summary, o TableOptions) string {
 	t := results.TableOf(s)
 	switch p := (page{s, t, results.FindingOf(s, t)}); o.Format {
@@ -88,8 +88,8 @@ func (r records) csv() string {
 	return out.String()
 }
 
-// Cells returns a table of cells with one text each. Text format has a single rule, below the header; columns from index
-// right on are aligned to the right, except the last one, whose texts may be wrapped.
+// Cells returns a table of cells with one text each. Text format has a single rule, below the header; columns from
+// index right on are aligned to the right, except the last one, whose texts may be wrapped.
 func Cells(header []string, rows [][]string, right int, o TableOptions) string {
 	t := Table{Rule: true}
 	for i, title := range header {

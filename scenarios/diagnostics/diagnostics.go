@@ -73,8 +73,8 @@ func (ds List) Sorted() List {
 // mostShown is the highest number of diagnostics that Text has in full.
 const mostShown = 100
 
-// Text returns diagnostics of a file for a person: each with its position, the lines around it from the file's text src,
-// and help. Control characters of the file are replaced.
+// Text returns diagnostics of a file for a person: each with its position, the lines around it from the file's text
+// src, and help. Control characters of the file are replaced.
 func (ds List) Text(name string, src []byte) string {
 	lines := splitLines(src)
 	var b strings.Builder

@@ -185,7 +185,8 @@ func split(text string) (parts []part, err error) {
 
 // shorten returns the user's text cut to one short line for a message, in quotes if it has unusual characters.
 func shorten(text string) string {
-	if text = quantity.Cut(text, 60); text == "" || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '"' }) {
+	text = quantity.Cut(text, 60)
+	if text == "" || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '"' }) {
 		return strconv.Quote(text)
 	}
 	return text

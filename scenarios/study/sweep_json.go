@@ -37,7 +37,8 @@ type sweepRow struct {
 
 // sweepCell is the estimate of a metric over the seeds.
 type sweepCell struct {
-	Mean   *results.Float `json:"mean"`             // mean, or a quantile of the jobs of all seeds; null: there is no value
+	// Mean, or a quantile of the jobs of all seeds; null: there is no value
+	Mean   *results.Float `json:"mean"`
 	Low    *results.Float `json:"low"`              // lower end of the 95 % interval; null: one seed has none
 	High   *results.Float `json:"high"`             // upper end of the 95 % interval; null: one seed has none
 	N      int            `json:"n"`                // seeds with a value

@@ -12,6 +12,10 @@ import (
 	"qsim/results/plain"
 )
 
+var _ = builtInChart(family{10, "backlog", "2-backlog", backlogChart, "Where the queue went", []string{"fresh.wait",
+	"fresh.within", "start.wait", "starved", "claim.gap", "fresh.deficit", "recovery", "slowdown", "backlog", "waiting",
+	"drain", "retry.wait", "attempt.wait", "sojourn", "unfinished", "idle", "answered"}})
+
 // backlogChart returns the chart of the backlog over time, fresh jobs and retries, with a panel per policy.
 func backlogChart(d *drawing) *sheet {
 	n := len(d.policies)
@@ -132,6 +136,10 @@ func (d *drawing) backlogTitle(fresh, retry, all []float64) string {
 
 // fewJobs returns the size, in jobs, up to which a backlog counts as small: half the number of workers, at least one.
 func (d *drawing) fewJobs() float64 { return max(1, float64(d.settings.Nodes*d.settings.Workers)/2) }
+
+var _ = builtInChart(family{70, "attempts", "5-attempts", attemptsChart, "Attempts and utilization",
+	[]string{"attempts", "retries", "retry", "amplification", "goodput", "throughput", "utilization", "store", "claims",
+		"answered", "idle"}})
 
 // attemptsChart returns the chart of claims per second over time, fresh jobs and retries together, and of utilization.
 func attemptsChart(d *drawing) *sheet {

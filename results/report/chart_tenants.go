@@ -12,9 +12,6 @@ import (
 	"qsim/results/plain"
 )
 
-// tenantsFigure is the name of the figure with the waits of tenants.
-const tenantsFigure = "7-tenants"
-
 // ranked holds the p99 waits, in order of size, of the tenants that had fresh jobs under one policy.
 type ranked struct {
 	ranks, waits []float64 // rank of the tenant, from 1 on
@@ -22,6 +19,8 @@ type ranked struct {
 	slowest      string    // longest of waits, as text
 	name         string    // name of the tenant with the longest wait
 }
+
+var _ = builtInChart(family{80, "tenants", "7-tenants", tenantsChart, "Tenants", []string{"jain"}})
 
 // tenantsChart returns the chart of each tenant's p99 wait of fresh jobs, in order of size, if there are too many
 // tenants for a table. Otherwise, or if the waits were not measured, it is nil.
@@ -41,7 +40,7 @@ func tenantsChart(d *drawing) *sheet {
 		}
 		bounds = bounds || all[i].bounds > 0
 	}
-	s := &sheet{Figure: Figure{Name: tenantsFigure, Title: "No fresh job of any tenant was ready" + under(d.summary),
+	s := &sheet{Figure: Figure{Name: "7-tenants", Title: "No fresh job of any tenant was ready" + under(d.summary),
 		Footer: d.footer("all seeds pooled")}}
 	if !seen.Empty() {
 		s.Title = d.tenantsTitle(all, slowest)

@@ -21,6 +21,7 @@ type section struct {
 
 // family is a kind of section of a report page: its metrics, its figure and its heading.
 type family struct {
+	rank     int // place among the sections in the standard order: lower ones come first
 	ID       string
 	standard string                // name of its figure; empty: it has tables
 	chart    func(*drawing) *sheet // draws the figure; nil: it has tables
@@ -36,22 +37,19 @@ type finding struct {
 	dull    bool // little to see, unless an objective is about it
 }
 
-// families lists the sections of a report page, in the standard order, with the charts of a run.
+// families lists the sections of a report page, in the standard order, with the charts of a run: each chart's file adds
+// its section.
 var families = []family{
-	{"backlog", "2-backlog", backlogChart, "Where the queue went", []string{"fresh.wait", "fresh.within", "start.wait",
-		"starved", "claim.gap", "fresh.deficit", "recovery", "slowdown", "backlog", "waiting", "drain", "retry.wait",
-		"attempt.wait", "sojourn", "unfinished", "idle", "answered"}},
-	{"storm", "6-starvation", stormChart, "Policy by policy through the run",
-		[]string{"recovery", "drain", "starved", "claim.gap"}},
-	{"waits", "1-fresh-p99", waitChart, "Wait of fresh jobs",
-		[]string{"fresh.wait", "fresh.within", "start.wait", "fresh.deficit", "slowdown", "attempt.wait"}},
-	{"distribution", "3-ccdf", distributionChart, "Who waits how long", []string{"fresh.wait", "fresh.within"}},
-	{"duplicates", "", nil, "Work that is done twice", []string{"duplicates", "effects", "wasted", "stale", "leases"}},
-	{"deaths", "", nil, "Jobs that die", []string{"dead", "deaths", "retry_exhausted"}},
-	{"attempts", "5-attempts", attemptsChart, "Attempts and utilization", []string{"attempts", "retries", "retry",
-		"amplification", "goodput", "throughput", "utilization", "store", "claims", "answered", "idle"}},
-	{"tenants", tenantsFigure, tenantsChart, "Tenants", []string{"jain"}},
-	{"comparison", "4-dots", comparisonChart, "Gain and price with their intervals", nil},
+	{50, "duplicates", "", nil, "Work that is done twice", []string{"duplicates", "effects", "wasted", "stale", "leases"}},
+	{60, "deaths", "", nil, "Jobs that die", []string{"dead", "deaths", "retry_exhausted"}},
+}
+
+// builtInChart adds the section of a chart to families, by its rank, and returns their number, so that a variable in
+// the chart's file can be initialized by the call.
+func builtInChart(f family) int {
+	at, _ := slices.BinarySearchFunc(families, f, func(a, b family) int { return a.rank - b.rank })
+	families = slices.Insert(families, at, f)
+	return len(families)
 }
 
 // sections returns all sections of a report page, in the standard order.

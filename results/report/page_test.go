@@ -366,10 +366,10 @@ func TestTenantsChart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := *plain.Find(figures, func(f *Figure) bool { return f.Name == tenantsFigure })
+	f := *plain.Find(figures, func(f *Figure) bool { return f.Name == "7-tenants" })
 	checkFigure(t, f)
 	save(t, "tenants", f)
-	if want := "Fresh p99 wait of the slowest tenant comes to ≥ 5m under every policy"; f.Name != tenantsFigure || f.Title != want {
+	if want := "Fresh p99 wait of the slowest tenant comes to ≥ 5m under every policy"; f.Name != "7-tenants" || f.Title != want {
 		t.Errorf("%s: %q, want %q", f.Name, f.Title, want)
 	}
 	if want := ": Shared FIFO 5m and 11s, Weighted 80/20 ≥ 5m and 22s (1 at least). Storm: "; !strings.Contains(f.Alt, want) || !strings.Contains(f.Subtitle, "; 20 tenants; at least that, where too many were not claimed") {
@@ -401,7 +401,7 @@ func TestTenantsChart(t *testing.T) {
 	if figures, err = Charts(s, sum, "v0.1.0"); err != nil {
 		t.Fatal(err)
 	}
-	f = *plain.Find(figures, func(f *Figure) bool { return f.Name == tenantsFigure })
+	f = *plain.Find(figures, func(f *Figure) bool { return f.Name == "7-tenants" })
 	checkFigure(t, f)
 	checkBackdropOf(t, f.Name, f.inline, 9)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/scenarios/spec"
 )
 
 // smallest is a scenario with the required keys only.
@@ -198,8 +199,8 @@ func TestRich(t *testing.T) {
 	check("attempts under fifo", sc.Variant(1).RetryOf(1).MaxAttempts, 3)
 	check("backoff under fifo", sc.Variant(1).RetryOf(1).Backoff.Kind, "fixed")
 	check("backoff under the third", third.RetryOf(1).Backoff.Delays, "[7s]")
-	check("factor under fifo", sc.Variant(1).Storms[0].Slow.Factor, 4)
-	check("factor", sc.Storms[0].Slow.Factor, 2.5)
+	check("factor under fifo", sc.Variant(1).Storms[0].Trouble.(*spec.SlowStorm).Factor, 4)
+	check("factor", sc.Storms[0].Trouble.(*spec.SlowStorm).Factor, 2.5)
 	check("claim under fifo", sc.Variant(1).Engine.Store.Claim.Average(), "5ms")
 	check("an unset store call", sc.Engine.Store.Extend.Average(), "500us")
 	check("variant without overrides", sc.Variant(0) == sc, true)
@@ -209,10 +210,10 @@ func TestRich(t *testing.T) {
 	check("error kinds of a variant", third.ErrorKind("quota"), sc.ErrorKind("quota"))
 	check("unknown error kind", sc.ErrorKind("teapot"), engine.NoError)
 	check("empty error kind", sc.ErrorKind(""), engine.NoError)
-	check("nodes by share", sc.Storms[4].Crash.Nodes.Of(4), 2)
-	check("nodes by list", sc.Storms[5].Crash.Nodes.List, "[0 3]")
-	check("default error", sc.Storms[1].Fail.Error, "error")
-	check("takes by default", sc.Storms[1].Fail.Takes == nil, true)
+	check("nodes by share", sc.Storms[4].Trouble.(*spec.CrashStorm).Nodes.Of(4), 2)
+	check("nodes by list", sc.Storms[5].Trouble.(*spec.CrashStorm).Nodes.List, "[0 3]")
+	check("default error", sc.Storms[1].Trouble.(*spec.FailStorm).Error, "error")
+	check("takes by default", sc.Storms[1].Trouble.(*spec.FailStorm).Takes == nil, true)
 
 	for i := range sc.Policies {
 		for class := range sc.Jobs {

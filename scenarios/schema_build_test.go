@@ -34,6 +34,7 @@ func TestSchemaFile(t *testing.T) {
 // comments, keys of a kind from its table, and required keys and bounds from the checker.
 func buildSchema(t *testing.T) *jsonschema.Schema {
 	r := &jsonschema.Reflector{FieldNameTag: "yaml", Anonymous: true, ExpandedStruct: true, RequiredFromJSONSchemaTags: true, Mapper: mapType}
+	r.AdditionalFields = troubleFields
 	if err := r.AddGoComments("qsim/scenarios", "./spec"); err != nil {
 		t.Fatal(err)
 	}
@@ -52,6 +53,7 @@ func buildSchema(t *testing.T) *jsonschema.Schema {
 	b.kinds("Backoff", &reference.Tables().Backoffs)
 	b.kinds("Arrivals", &reference.Tables().Processes)
 	b.policies()
+	b.storms()
 	b.names()
 	b.together()
 	b.rules(t)
@@ -60,6 +62,18 @@ func buildSchema(t *testing.T) *jsonschema.Schema {
 	b.examples(t)
 	b.short()
 	return root
+}
+
+// troubleFields returns a field for each kind of storm, of which a Storm has one: its Trouble.
+func troubleFields(t reflect.Type) (fields []reflect.StructField) {
+	if t != reflect.TypeFor[Storm]() {
+		return nil
+	}
+	for _, kind := range Troubles() {
+		of := reflect.TypeOf(spec.NewTrouble(kind))
+		fields = append(fields, reflect.StructField{Name: of.Elem().Name(), Type: of, Tag: reflect.StructTag(`yaml:"` + kind + `,omitempty"`)})
+	}
+	return fields
 }
 
 // schemaBuilder adds to a schema the facts that the structs lack.
@@ -122,6 +136,39 @@ func (b *schemaBuilder) policies() {
 	property(s, "label").MaxLength = &longest
 }
 
+// storms lets a storm have the keys of one kind, and of those of a kind that exclude each other, one.
+func (b *schemaBuilder) storms() {
+	s := b.def("Storm")
+	repeat := property(s, "repeat")
+	s.Properties.Delete("repeat")
+	s.Properties.Set("repeat", repeat) // after the kinds
+	b.exactlyOne("Storm", Troubles()...)
+	for _, kind := range Troubles() {
+		keys := reflect.TypeOf(spec.NewTrouble(kind)).Elem()
+		own := b.def(keys.Name())
+		var either []string
+		for i := range keys.NumField() {
+			key, _, _ := strings.Cut(keys.Field(i).Tag.Get("yaml"), ",")
+			p, rule := property(own, key), keys.Field(i).Tag.Get("rule")
+			if rule == "either" {
+				either = append(either, key)
+			}
+			if rule == "stall" {
+				own.Required = append(own.Required, key)
+			}
+			switch value := keys.Field(i).Type; {
+			case value.Kind() == reflect.Bool && rule != "":
+				p.Const = true
+			case value.Kind() == reflect.String && key == "error":
+				p.Pattern = "^" + nameText + "$"
+			case key == "ops":
+				p.Items.Enum = enum(spec.Calls)
+			}
+		}
+		b.exactlyOne(keys.Name(), either...)
+	}
+}
+
 // names adds the names that a value may refer to outside the file, and the syntax of names.
 func (b *schemaBuilder) names() {
 	var underscores [2][]string // names with underscores
@@ -148,10 +195,9 @@ func (b *schemaBuilder) names() {
 		choice(metric, m.Name, m.Doc)
 	}
 	property(b.root, "name").Pattern = `^[a-z0-9-]{1,64}$`
-	for _, at := range [][2]string{{"JobClass", "class"}, {"Storm", "name"}, {"Dependency", "name"}, {"FailStorm", "error"}, {"OutageStorm", "error"}} {
+	for _, at := range [][2]string{{"JobClass", "class"}, {"Storm", "name"}, {"Dependency", "name"}} {
 		property(b.def(at[0]), at[1]).Pattern = "^" + nameText + "$"
 	}
-	property(b.def("CallStorm"), "ops").Items.Enum = enum(spec.Calls)
 	property(b.def("Storm"), "op").Enum, property(b.def("Storm"), "on").Enum = enum(spec.Calls), enum(spec.Events)
 	property(b.def("Tenants"), "names").Items.Pattern = "^" + nameText + "$"
 	property(b.root, "version").Enum = []any{1}
@@ -175,26 +221,20 @@ func (b *schemaBuilder) names() {
 
 // together adds the keys that exclude each other or need one another.
 func (b *schemaBuilder) together() {
-	exactlyOne := func(name string, keys ...string) {
-		s := b.def(name)
-		for _, key := range keys {
-			s.OneOf = append(s.OneOf, &jsonschema.Schema{Required: []string{key}})
-		}
-	}
-	exactlyOne("Storm", Troubles()...)
-	exactlyOne("Objective", "below", "above")
-	exactlyOne("BurstStorm", "count", "factor")
-	exactlyOne("ClockStorm", "skew", "jump")
-	exactlyOne("StoreStorm", "stall", "slow", "error", "partial", "parallel")
-	exactlyOne("DependencyLimit", "rate", "concurrency")
+	b.exactlyOne("Objective", "below", "above")
+	b.exactlyOne("DependencyLimit", "rate", "concurrency")
 	b.def("Retry").Not = &jsonschema.Schema{Required: []string{"max-attempts", "max-retries"}}
 	b.def("JobClass").Not = &jsonschema.Schema{Required: []string{"guard", "idempotent"}}
 	b.def("Over").Not = &jsonschema.Schema{Required: []string{"slow"}, AnyOf: []*jsonschema.Schema{{Required: []string{"fail"}}, {Required: []string{"rejects-in"}}}}
 	b.def("Arrivals").Required = []string{"process"}
-	for _, at := range []string{"ReaperStorm", "PromoterStorm", "StoreStorm"} {
-		property(b.def(at), "stall").Const = true
+}
+
+// exactlyOne lets a map have one of several keys, and no less.
+func (b *schemaBuilder) exactlyOne(name string, keys ...string) {
+	s := b.def(name)
+	for _, key := range keys {
+		s.OneOf = append(s.OneOf, &jsonschema.Schema{Required: []string{key}})
 	}
-	b.def("ReaperStorm").Required, b.def("PromoterStorm").Required = []string{"stall"}, []string{"stall"}
 }
 
 // everything returns the scenario that has every key: its file, and a storm of each kind whose keys have examples in
@@ -205,18 +245,14 @@ func everything(t *testing.T) string {
 		t.Fatal(err)
 	}
 	storms := "\nstorms:\n"
-	for _, kind := range reflect.VisibleFields(reflect.TypeFor[Storm]()) {
-		if !kind.Type.Implements(reflect.TypeFor[spec.Trouble]()) {
-			continue
-		}
-		word := func(f reflect.StructField) string { return strings.TrimSuffix(f.Tag.Get("yaml"), ",omitempty") }
+	for _, name := range Troubles() {
 		var keys []string
-		for _, key := range reflect.VisibleFields(kind.Type.Elem()) {
+		for _, key := range reflect.VisibleFields(reflect.TypeOf(spec.NewTrouble(name)).Elem()) {
 			if example, has := key.Tag.Lookup("example"); has {
-				keys = append(keys, word(key)+": "+example)
+				keys = append(keys, strings.TrimSuffix(key.Tag.Get("yaml"), ",omitempty")+": "+example)
 			}
 		}
-		if name := word(kind); len(keys) > 0 {
+		if len(keys) > 0 {
 			storms += "  - {name: " + name + ", at: 10m, for: 5m, " + name + ": {" + strings.Join(keys, ", ") + "}}\n"
 		}
 	}

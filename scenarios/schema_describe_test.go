@@ -51,12 +51,8 @@ func (b *schemaBuilder) defaults() {
 		b.each(s, values, false, func(p *jsonschema.Schema, value *yaml.Node) { p.Default = asJSON(value) })
 	}
 	own := []any{&Storm{}, &spec.Arrivals{}}
-	for i := range reflect.TypeFor[Storm]().NumField() {
-		field := reflect.TypeFor[Storm]().Field(i).Type
-		if !field.Implements(reflect.TypeFor[spec.Trouble]()) {
-			continue
-		}
-		trouble := reflect.New(field.Elem()).Interface()
+	for _, kind := range Troubles() {
+		trouble := spec.NewTrouble(kind)
 		if f, ok := trouble.(interface{ Fill() }); ok {
 			f.Fill()
 		}
@@ -167,8 +163,10 @@ func (b *schemaBuilder) short() {
 		either(list, or)
 	}
 	either(property(b.def("JobClass"), "arrivals"), ref("Rate"))
-	for _, name := range []string{"FailStorm", "SlowStorm", "HangStorm", "KillStorm"} {
-		either(property(b.def(name), "hits"), &jsonschema.Schema{Type: "string"})
+	for _, kind := range Troubles() {
+		if hits, has := b.resolved(property(b.def("Storm"), kind)).Properties.Get("hits"); has {
+			either(hits, &jsonschema.Schema{Type: "string"})
+		}
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v4"
+
+	"qsim/scenarios/spec"
 )
 
 // TestSchemaHasKeys: the schema has the keys of every struct, and no others.
@@ -109,8 +111,14 @@ func collectKeys(t reflect.Type, keys map[string][]string) {
 		return
 	}
 	keys[t.Name()] = []string{}
+	if t == reflect.TypeFor[Storm]() {
+		for _, kind := range Troubles() {
+			keys[t.Name()] = append(keys[t.Name()], kind)
+			collectKeys(reflect.TypeOf(spec.NewTrouble(kind)), keys)
+		}
+	}
 	for i := range t.NumField() {
-		if key, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ","); key != "" {
+		if key, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ","); key != "" && key != "-" {
 			keys[t.Name()] = append(keys[t.Name()], key)
 		}
 		if t.Field(i).IsExported() {

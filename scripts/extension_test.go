@@ -19,8 +19,36 @@ type FogStorm struct {
 	Lose Share ` + "`yaml:\"lose\" rule:\"loses\" example:\"40%\"`" + ` // share of the promotions that get lost in the fog
 }
 
-func (t *FogStorm) effect(Duration) Effect {
+var _ = builtInStorm(165, "fog", func(t *FogStorm, _ Duration) Effect {
 	return Effect{Simulated: ofNetwork, Fault: &fault.Fault{Ops: callsNamed([]string{"promote"}), LoseRequest: t.Lose.Float()}}
+})
+`
+
+// lull is the source of an invented chart: the share of idle workers.
+const lull = `package report
+
+import "gonum.org/v1/plot"
+
+var _ = builtInChart(family{75, "lull", "8-lull", lullChart, "The lulls of the workers", []string{"idle"}})
+
+// lullChart returns the chart of the share of idle workers over time, with a panel for each policy.
+func lullChart(d *drawing) *sheet {
+	s := &sheet{Figure: Figure{Name: "8-lull", Title: "Workers rest" + under(d.summary), Subtitle: "Workers without a job ÷ workers",
+		Footer: d.footer(d.lineMarks("mean"))}}
+	idle, most := make([][]float64, len(d.policies)), make([]float64, len(d.policies))
+	for i := range d.policies {
+		for _, busy := range d.policies[i].busy {
+			idle[i] = append(idle[i], 1-busy)
+		}
+		most[i] = zeroed(d.peak(idle[i]))
+	}
+	s.alt = d.alt("Largest share of idle workers", func(i int) string { return percent(most[i]) })
+	until := d.end(func(p *policy, bucket int) bool { return p.busy[bucket] > 0 })
+	s.panels = d.overTime("idle", until, most, func(p *plot.Plot, own policy) ([]plot.Plotter, []string) {
+		p.Y.Min, p.Y.Max = 0, 1.04
+		return []plot.Plotter{curve{d.xs, idle[own.index], own.line(1.4)}}, nil
+	})
+	return s
 }
 `
 
@@ -73,10 +101,10 @@ policies: [{kind: fifo}, {kind: hush}]
 objectives: [{metric: starved.claims.twice, below: 1000}]
 `
 
-// TestExtension builds a qsim that has one more kind of policy, by one more file, one more kind of storm, by one more
-// file and its row in Storm, and one more metric, by one row, and checks that every part of the program then supports
-// them: schema, lists, explain, loader, checker, chaos, which draws the policy by its weight and the storm as its
-// example, and completion. The tree is not changed: the go command gets the changed files by an overlay.
+// TestExtension builds a qsim that has one more kind of policy, one more kind of storm and one more chart, each by one
+// more file, and one more metric, by one row, and checks that every part of the program then supports them: schema,
+// lists, explain, loader, checker, chaos, which draws the policy by its weight and the storm as its example, completion
+// and the report. The tree is not changed: the go command gets the changed files by an overlay.
 func TestExtension(t *testing.T) {
 	t.Parallel()
 	root, err := filepath.Abs("..")
@@ -104,9 +132,9 @@ func TestExtension(t *testing.T) {
 		}
 		overlay[filepath.Join(root, name)] = write(copied, strings.Replace(string(text), before, line+before, 1))
 	}
-	change("scenarios/spec/storm.go", filepath.Join(language, "spec/storm.go"), "\tRepeat     *Repeat", "\tFog *FogStorm `yaml:\"fog,omitempty\"`\n")
 	overlay[filepath.Join(root, "scenarios/spec/storm_fog.go")] = write(filepath.Join(language, "spec/storm_fog.go"), fog)
 	overlay[filepath.Join(root, "policies/hush.go")] = write(filepath.Join(dir, "hush.go"), hush)
+	overlay[filepath.Join(root, "results/report/chart_lull.go")] = write(filepath.Join(dir, "chart_lull.go"), lull)
 	change("results/measure/metrics_list.go", filepath.Join(dir, "metrics_list.go"), "\t\tslowdownMetric(),\n", "\t\tofClock(fact(\"starved.claims.twice\", "+
 		"\"claims\", \"starved.claims.twice\", \"twice starved.claims\"), func(q *question) number { return count(2 * q.clock.streak) }),\n")
 	run := func(t *testing.T, folder, name string, arguments ...string) string {
@@ -146,6 +174,7 @@ func TestExtension(t *testing.T) {
 		{"explain fog.yaml", "policies.hush.pause"},
 		{"run fog.yaml -q --no-files --check", "starved.claims.twice"},
 		{"run fog.yaml -q --no-files --metric starved.claims.twice --format csv", "starved.claims.twice"},
+		{"run fog.yaml -q -o runs", "/report.html"},
 		{"trace fog.yaml --from 50s --to 70s", "storm thick begins"},
 		{"run fog.yaml -q --no-files --check --policy hush", "hush"},
 		{"chaos --seeds 100 -q", "fog "},
@@ -161,5 +190,10 @@ func TestExtension(t *testing.T) {
 				t.Errorf("fog makes no difference in any world:\n%s", out)
 			}
 		})
+	}
+	for name, want := range map[string]string{"report.html": "The lulls of the workers", "charts/8-lull.svg": "Workers without a job"} {
+		if text, err := os.ReadFile(filepath.Join(dir, "runs/fog/latest", name)); err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%s does not have %q: %v", name, want, err)
+		}
 	}
 }

@@ -141,9 +141,9 @@ func (c *reached) watch(s *setup) {
 	}
 	for i := range s.Scenario.Storms {
 		storm := &s.Scenario.Storms[i]
-		if _, kind := storm.Trouble(); storm.Effect().Control == nil {
+		if storm.Effect().Control == nil {
 			for _, at := range storm.Starts() {
-				c.windows = append(c.windows, span{faults[kind], engine.Time(at), engine.Time(at + storm.For.Std())})
+				c.windows = append(c.windows, span{faults[storm.Kind()], engine.Time(at), engine.Time(at + storm.For.Std())})
 			}
 		}
 	}

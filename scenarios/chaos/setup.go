@@ -103,11 +103,10 @@ func (s *setup) storms() (n counts) {
 	kinds := scenarios.Troubles()
 	for i, met := range s.Met() {
 		storm := &s.Scenario.Storms[i]
-		_, kind := storm.Trouble()
 		if storm.Effect().Control == nil {
 			met = min(met, 1)
 		}
-		n[slices.Index(kinds, kind)] += met
+		n[slices.Index(kinds, storm.Kind())] += met
 	}
 	return n
 }

@@ -24,8 +24,7 @@ func TestDrawnTexts(t *testing.T) {
 			t.Errorf("seed %d: the world has seed %d and %d policies", seed, w.Seed(), len(w.scenario.Policies))
 		}
 		for i := range w.scenario.Storms {
-			_, kind := w.scenario.Storms[i].Trouble()
-			kinds[kind]++
+			kinds[w.scenario.Storms[i].Kind()]++
 		}
 		resolved, err := Parse("resolved", string(w.scenario.Resolved()))
 		if err != nil {

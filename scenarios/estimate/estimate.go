@@ -46,8 +46,9 @@ func Of(sc *spec.Scenario) Footprint {
 		work += count * retries * sc.Jobs[i].Service.Dist().Mean()
 	}
 	for i := range sc.Storms {
-		if s := &sc.Storms[i]; s.Burst != nil {
-			add(BurstJobs(sc, s), max(0, sc.ClassIndex(s.Burst.Class)), "storms."+s.Name+".burst")
+		s := &sc.Storms[i]
+		if x := s.Effect(); x.Jobs != nil || x.Rate != nil {
+			add(BurstJobs(sc, s), max(0, sc.ClassIndex(x.Class)), "storms."+s.Name+"."+s.Kind())
 		}
 	}
 	workers := float64(sc.Engine.Nodes) * float64(sc.Engine.Workers)

@@ -3,6 +3,9 @@ package spec
 import (
 	"cmp"
 	"errors"
+	"reflect"
+	"slices"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v4"
@@ -17,7 +20,7 @@ func Decode(given *yaml.Node, files *Folder) (*Scenario, []*yaml.LoadError) {
 	o := &Origin{Given: given, Preset: map[*yaml.Node]string{}}
 	problems := o.complete()
 	sc := &Scenario{tree: o, files: files}
-	problems = append(problems, tree.Errors(o.Full.Load(sc, tree.Strict...))...)
+	problems = append(problems, sc.decodeStorms(tree.Errors(o.Full.Load(sc, tree.Strict...)))...)
 	problems = append(problems, notInDigits(o.Full)...)
 	sc.fill()
 	problems = append(problems, sc.decodeRetry()...)
@@ -40,6 +43,29 @@ func notInDigits(full *yaml.Node) (problems []*yaml.LoadError) {
 		}
 		if bad := (*quantity.Error)(nil); errors.As(quantity.CheckDigits(node.Value), &bad) {
 			problems = append(problems, tree.ErrorAt(node, bad))
+		}
+	}
+	return problems
+}
+
+// decodeStorms fills in the Trouble of each storm; of several kinds of storm in one, an error, the first counts. It
+// returns its errors and those found before, problems, without the ones that a Storm has no field for its kind.
+func (sc *Scenario) decodeStorms(problems []*yaml.LoadError) []*yaml.LoadError {
+	problems = slices.DeleteFunc(problems, func(p *yaml.LoadError) bool {
+		key, ofStorm := strings.CutSuffix(p.Message, " not found in type spec.Storm")
+		return ofStorm && slices.Contains(Troubles(), strings.TrimPrefix(key, "field "))
+	})
+	for i := range sc.Storms {
+		s, keys := &sc.Storms[i], tree.LookupAt(tree.Lookup(sc.tree.Full, "storms"), i)
+		for _, kind := range slices.Backward(Troubles()) {
+			if value := tree.Lookup(keys, kind); value != nil {
+				s.Trouble = NewTrouble(kind)
+				problems = append(problems, tree.Errors(value.Load(s.Trouble, tree.Strict...))...)
+				sc.files.complete(reflect.ValueOf(s.Trouble))
+				if f, ok := s.Trouble.(interface{ Fill() }); ok {
+					f.Fill()
+				}
+			}
 		}
 	}
 	return problems
@@ -108,12 +134,6 @@ func (sc *Scenario) fill() {
 		given := tree.LookupAt(tree.Lookup(sc.tree.Given, "jobs"), i)
 		if t := &sc.Jobs[i].Tenants; len(t.Names) > 0 && tree.Lookup(tree.Lookup(given, "tenants"), "count") == nil {
 			t.Count = Count(len(t.Names))
-		}
-	}
-	for i := range sc.Storms {
-		t, _ := sc.Storms[i].Trouble()
-		if f, ok := t.(interface{ Fill() }); ok {
-			f.Fill()
 		}
 	}
 	for i := range sc.Dependencies {

@@ -27,8 +27,8 @@ func (t *CallStorm) check(c *stormChecker) {
 		"write lose-request, lose-reply, duplicate, duplicate-reply or error with a share, or delay with a time"
 }
 
-func (t *CallStorm) effect(Duration) Effect {
+var _ = builtInStorm(130, "calls", func(t *CallStorm, _ Duration) Effect {
 	return Effect{Simulated: ofNetwork, Nodes: t.Nodes, Fault: &fault.Fault{Ops: callsNamed(t.Ops),
 		LoseRequest: t.LoseRequest.Float(), LoseReply: t.LoseReply.Float(), Duplicate: t.Duplicate.Float(),
 		Echo: t.Echo.Float(), Error: t.Error.Float(), Delay: t.Delay.Drawn()}}
-}
+})

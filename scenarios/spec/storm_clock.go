@@ -5,26 +5,26 @@ import "qsim/engine/fault"
 // ClockStorm makes clocks of nodes wrong: by a skew during the window, or by a jump from its start on. Exactly one of
 // them is set. It affects only nodes that check leases by their own clock: see Lease.Check.
 type ClockStorm struct {
-	Nodes Nodes   `yaml:"nodes" rule:"required"` // whose clocks
-	Skew  *Offset `yaml:"skew,omitempty"`        // clock error during the storm, forward or back
-	Jump  *Offset `yaml:"jump,omitempty"`        // clock error from the start of the storm on, forward or back
+	Nodes Nodes   `yaml:"nodes" rule:"required"`        // whose clocks
+	Skew  *Offset `yaml:"skew,omitempty" rule:"either"` // clock error during the storm, forward or back
+	Jump  *Offset `yaml:"jump,omitempty" rule:"either"` // clock error from the start of the storm on, forward or back
 }
 
 func (t *ClockStorm) check(c *stormChecker) {
 	if !c.Sound() {
 		return
 	}
-	c.Fault(t.Skew == nil && t.Jump == nil, "", "the clocks are not set off").Help =
+	c.Fault(c.either == 0, "", "the clocks are not set off").Help =
 		"skew: 30s lasts for the window; jump: -30s stays"
-	c.Fault(t.Skew != nil && t.Jump != nil, "jump:", "a clock is off by a skew or a jump, not both").Help =
+	c.Fault(c.either > 1, "jump:", "a clock is off by a skew or a jump, not both").Help =
 		"make them two storms with windows of their own"
 	unread := c.engine.Lease.Check != "local" && c.whole.Sound("engine", "lease", "check")
-	c.Warn((t.Skew == nil) != (t.Jump == nil) && unread, ":",
+	c.Warn(c.either == 1 && unread, ":",
 		"no node notices: leases are checked by the store alone").Help =
 		"engine.lease.check: local lets the holder compare its own clock"
 }
 
-func (t *ClockStorm) effect(lasts Duration) Effect {
+var _ = builtInStorm(180, "clock", func(t *ClockStorm, lasts Duration) Effect {
 	c := &fault.Control{Kind: fault.ShiftClock, For: lasts.Std()}
 	if t.Jump != nil {
 		c.For, c.Offset = 0, t.Jump.Std()
@@ -32,4 +32,4 @@ func (t *ClockStorm) effect(lasts Duration) Effect {
 		c.Offset = t.Skew.Std()
 	}
 	return Effect{Simulated: ofProcess, Follows: true, Instant: t.Jump != nil, Nodes: &t.Nodes, Control: c}
-}
+})

@@ -9,7 +9,7 @@ type CrashStorm struct {
 	RestartAfter Duration `yaml:"restart-after" rule:"required"` // time that the processes stay down
 }
 
-func (t *CrashStorm) effect(lasts Duration) Effect {
+var _ = builtInStorm(80, "crash", func(t *CrashStorm, lasts Duration) Effect {
 	return Effect{Simulated: ofProcess, Follows: true, Instant: true, Lasts: max(lasts, t.RestartAfter).Std(),
 		Nodes: &t.Nodes, Control: &fault.Control{Kind: fault.Crash, For: t.RestartAfter.Std()}}
-}
+})

@@ -15,9 +15,9 @@ type FailStorm struct {
 	Takes *Distribution `yaml:"takes,omitempty"`   // run time of a failing attempt; left out: the service time
 }
 
-func (t *FailStorm) effect(Duration) Effect {
+var _ = builtInStorm(10, "fail", func(t *FailStorm, _ Duration) Effect {
 	return Effect{Hits: t.Hits, Fails: t.Rate.Float(), Error: t.Error, Takes: t.Takes}
-}
+})
 
 // Fill sets the error kind of a failure storm that names none to reference.DefaultError.
 func (t *FailStorm) Fill() { t.Error = cmp.Or(t.Error, reference.DefaultError) }

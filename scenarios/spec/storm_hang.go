@@ -8,6 +8,6 @@ type HangStorm struct {
 	Extra Duration `yaml:"extra" rule:"positive"` // time added to their run time; more than 0s
 }
 
-func (t *HangStorm) effect(Duration) Effect {
+var _ = builtInStorm(30, "hang", func(t *HangStorm, _ Duration) Effect {
 	return Effect{Hits: t.Hits, Hangs: t.Rate.Float(), Extra: t.Extra.Std()}
-}
+})

@@ -13,7 +13,7 @@ func (t *HeartbeatStorm) check(c *stormChecker) {
 		"there are no heartbeats to lose: engine.lease.heartbeat is 0s")
 }
 
-func (t *HeartbeatStorm) effect(Duration) Effect {
+var _ = builtInStorm(120, "heartbeats", func(t *HeartbeatStorm, _ Duration) Effect {
 	return Effect{Simulated: ofNetwork, Nodes: t.Nodes,
 		Fault: &fault.Fault{Ops: callsNamed([]string{"extend"}), LoseRequest: t.Lose.Float()}}
-}
+})

@@ -6,6 +6,6 @@ type KillStorm struct {
 	Rate Share    `yaml:"rate" rule:"kills"` // share of the attempts that begin in the window
 }
 
-func (t *KillStorm) effect(Duration) Effect {
+var _ = builtInStorm(40, "kill", func(t *KillStorm, _ Duration) Effect {
 	return Effect{Simulated: ofProcess, Hits: t.Hits, Kills: t.Rate.Float()}
-}
+})

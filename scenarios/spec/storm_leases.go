@@ -7,7 +7,7 @@ type LeaseStorm struct {
 	Lose Share `yaml:"lose" rule:"loses"` // share of the jobs in flight
 }
 
-func (t *LeaseStorm) effect(lasts Duration) Effect {
+var _ = builtInStorm(170, "leases", func(t *LeaseStorm, lasts Duration) Effect {
 	return Effect{Simulated: ofStore, Follows: true, Instant: true,
 		Control: &fault.Control{Kind: fault.LoseLeases, For: lasts.Std(), Share: t.Lose.Float()}}
-}
+})

@@ -24,6 +24,6 @@ func (t *LimitStorm) check(c *stormChecker) {
 		"write limit: {concurrency: 50} at the dependency"
 }
 
-func (t *LimitStorm) effect(Duration) Effect {
+var _ = builtInStorm(70, "limit", func(t *LimitStorm, _ Duration) Effect {
 	return Effect{Dependency: t.Dependency, Limit: float64(t.Factor)}
-}
+})

@@ -10,9 +10,9 @@ type OutageStorm struct {
 	Takes *Distribution `yaml:"takes,omitempty"`
 }
 
-func (t *OutageStorm) effect(Duration) Effect {
+var _ = builtInStorm(60, "outage", func(t *OutageStorm, _ Duration) Effect {
 	return Effect{Dependency: t.Dependency, Fails: 1, Error: t.Error, Takes: t.Takes}
-}
+})
 
 // Fill sets the error kind of an outage that names none to unavailable.
 func (t *OutageStorm) Fill() { t.Error = cmp.Or(t.Error, "unavailable") }

@@ -8,7 +8,7 @@ type PauseStorm struct {
 	Nodes Nodes `yaml:"nodes" rule:"required"`
 }
 
-func (t *PauseStorm) effect(lasts Duration) Effect {
+var _ = builtInStorm(110, "pause", func(t *PauseStorm, lasts Duration) Effect {
 	return Effect{Simulated: ofProcess, Follows: true, Nodes: &t.Nodes,
 		Control: &fault.Control{Kind: fault.Pause, For: lasts.Std()}}
-}
+})

@@ -12,6 +12,6 @@ func (t *PromoterStorm) check(c *stormChecker) {
 		"there is no promoter to stall: engine.promoter.every is 0s")
 }
 
-func (t *PromoterStorm) effect(lasts Duration) Effect {
+var _ = builtInStorm(160, "promoter", func(t *PromoterStorm, lasts Duration) Effect {
 	return Effect{Simulated: ofStore, Follows: true, Control: &fault.Control{Kind: fault.StallPromoter, For: lasts.Std()}}
-}
+})

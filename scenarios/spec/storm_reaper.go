@@ -7,6 +7,6 @@ type ReaperStorm struct {
 	Stall bool `yaml:"stall" rule:"stall"` // true
 }
 
-func (t *ReaperStorm) effect(lasts Duration) Effect {
+var _ = builtInStorm(150, "reaper", func(t *ReaperStorm, lasts Duration) Effect {
 	return Effect{Simulated: ofStore, Follows: true, Control: &fault.Control{Kind: fault.StallReaper, For: lasts.Std()}}
-}
+})

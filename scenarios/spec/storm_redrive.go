@@ -8,7 +8,7 @@ type RedriveStorm struct {
 	Reset bool  `yaml:"reset"`                 // forget their attempts; otherwise the next failure is their last
 }
 
-func (t *RedriveStorm) effect(lasts Duration) Effect {
+var _ = builtInStorm(190, "redrive", func(t *RedriveStorm, lasts Duration) Effect {
 	return Effect{Simulated: ofStore, Follows: true, Instant: true,
 		Control: &fault.Control{Kind: fault.Redrive, For: lasts.Std(), Share: t.Share.Float(), Reset: t.Reset}}
-}
+})

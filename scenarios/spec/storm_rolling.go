@@ -24,10 +24,10 @@ func (t *RollingStorm) check(c *stormChecker) {
 		"it is a process's turn again before it is back: %v is not below %d × %v", t.RestartAfter, c.engine.Nodes, t.Every)
 }
 
-func (t *RollingStorm) effect(lasts Duration) Effect {
+var _ = builtInStorm(90, "rolling", func(t *RollingStorm, lasts Duration) Effect {
 	return Effect{Simulated: ofProcess, Lasts: (lasts + t.RestartAfter).Std(),
 		Control: &fault.Control{Kind: fault.Crash, For: t.RestartAfter.Std(), Every: t.Every.Std(), Rolls: true}}
-}
+})
 
 // mostRestarts is the highest number of process kills of one storm.
 const mostRestarts = 1_000_000

@@ -7,6 +7,6 @@ type SlowStorm struct {
 	Factor Factor   `yaml:"factor" rule:"required"` // factor on run times
 }
 
-func (t *SlowStorm) effect(Duration) Effect {
+var _ = builtInStorm(20, "slow", func(t *SlowStorm, _ Duration) Effect {
 	return Effect{Hits: t.Hits, Slower: float64(t.Factor)}
-}
+})

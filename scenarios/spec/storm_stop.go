@@ -11,7 +11,7 @@ type StopStorm struct {
 	Grace Duration `yaml:"grace" rule:"required"`
 }
 
-func (t *StopStorm) effect(lasts Duration) Effect {
+var _ = builtInStorm(100, "stop", func(t *StopStorm, lasts Duration) Effect {
 	return Effect{Simulated: ofProcess, Follows: true, Instant: true, Lasts: max(lasts, t.Grace).Std(), Nodes: &t.Nodes,
 		Control: &fault.Control{Kind: fault.StopNode, For: t.Grace.Std()}}
-}
+})

@@ -7,25 +7,24 @@ import (
 
 // StoreStorm stalls the store, slows it down, or makes it refuse calls: exactly one of its keys is set.
 type StoreStorm struct {
-	Stall bool    `yaml:"stall,omitempty"` // true: calls wait for the end of the window
-	Slow  *Factor `yaml:"slow,omitempty"`  // factor on the cost of every call
-	Error *Share  `yaml:"error,omitempty"` // share of calls that are refused
+	Stall bool    `yaml:"stall,omitempty" rule:"either"` // true: calls wait for the end of the window
+	Slow  *Factor `yaml:"slow,omitempty" rule:"either"`  // factor on the cost of every call
+	Error *Share  `yaml:"error,omitempty" rule:"either"` // share of calls that are refused
 	// so many calls are served at once, the rest wait their turn; at least 1
-	Parallel *Count `yaml:"parallel,omitempty"`
+	Parallel *Count `yaml:"parallel,omitempty" rule:"either"`
 	// share of the outcomes of every commit that are refused, while the others take effect
-	Partial *Share `yaml:"partial,omitempty"`
+	Partial *Share `yaml:"partial,omitempty" rule:"either"`
 }
 
 func (t *StoreStorm) check(c *stormChecker) {
 	if !c.Sound() {
 		return
 	}
-	keys := len(c.Node("").Content) / 2
-	c.Fault(keys == 0, "", "the store is not disturbed").Help =
+	c.Fault(c.either == 0, "", "the store is not disturbed").Help =
 		"write {stall: true}, {slow: 10}, {error: 5%}, {partial: 25%} or {parallel: 2}"
-	c.Fault(keys > 1, "", "the storm disturbs the store in two ways").Help =
+	c.Fault(c.either > 1, "", "the storm disturbs the store in two ways").Help =
 		"make them two storms with windows of their own"
-	if keys != 1 {
+	if c.either != 1 {
 		return
 	}
 	const nothing = "the storm refuses nothing"
@@ -37,7 +36,7 @@ func (t *StoreStorm) check(c *stormChecker) {
 	}
 }
 
-func (t *StoreStorm) effect(lasts Duration) Effect {
+var _ = builtInStorm(140, "store", func(t *StoreStorm, lasts Duration) Effect {
 	x := Effect{Simulated: ofStore, Follows: t.Stall || t.Parallel != nil}
 	switch {
 	case t.Stall:
@@ -52,4 +51,4 @@ func (t *StoreStorm) effect(lasts Duration) Effect {
 		x.Fault = &fault.Fault{Ops: callsNamed([]string{"commit"}), Partial: t.Partial.Float()}
 	}
 	return x
-}
+})

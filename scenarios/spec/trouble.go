@@ -11,24 +11,54 @@ import (
 	"qsim/engine"
 	"qsim/engine/fault"
 	"qsim/engine/quantity"
+	"qsim/results/plain"
 	"qsim/scenarios/checks"
 	"qsim/scenarios/reference"
 	"qsim/scenarios/tree"
 )
 
-// Trouble is implemented by each kind of storm, such as CrashStorm: a struct of its keys, with rules in tags (see
-// checkKeys), that computes the faults. Each has a file of its own, storm_KIND.go, and a field of Storm. The example of
-// a kind in its documentation has the keys with a tag example, or is a storm of testdata/good/everything.yaml.
-type Trouble interface {
+// Trouble is a pointer to the keys of a storm, a struct of its kind such as CrashStorm, with rules in tags (see
+// checkKeys). Each kind has a file of its own, storm_KIND.go, that registers it by builtInStorm. Its struct may have a
+// method Fill that sets defaults, and a method check for what the rules of single keys leave out. The example of a kind
+// in its documentation has the keys with a tag example, or is a storm of testdata/good/everything.yaml.
+type Trouble any
+
+// stormKind is a kind of storm, such as crash.
+type stormKind struct {
+	rank int // place among the kinds: lower ones come first
+	key  string
+	of   reflect.Type // type of its Trouble
 	// effect returns the faults of a storm whose window has that length, without those whose keys are wrong.
-	effect(lasts Duration) Effect
+	effect func(t Trouble, lasts Duration) Effect
 }
 
-// checkedTrouble is a kind of storm with checks beyond the rules of single keys, such as of keys that must agree.
-type checkedTrouble interface {
-	// check reports errors in the keys of the fault beside those that checkKeys finds.
-	check(c *stormChecker)
+// stormKinds lists the kinds of storm by rank, after that of a storm without a Trouble.
+var stormKinds = []stormKind{{effect: func(Trouble, Duration) Effect { return Effect{} }}}
+
+// builtInStorm adds a kind of storm to stormKinds, by its rank, and returns the length of that list, so that a variable
+// in each kind's file can be initialized by the call.
+func builtInStorm[T any](rank int, key string, effect func(t *T, lasts Duration) Effect) int {
+	at, _ := slices.BinarySearchFunc(stormKinds, rank, func(k stormKind, rank int) int { return k.rank - rank })
+	stormKinds = slices.Insert(stormKinds, at, stormKind{rank, key, reflect.TypeFor[*T](),
+		func(t Trouble, lasts Duration) Effect { return effect(t.(*T), lasts) }})
+	return len(stormKinds)
 }
+
+// Troubles returns the keys that name the kinds of storm, such as crash and burst.
+func Troubles() []string { return plain.Map(stormKinds[1:], func(k stormKind) string { return k.key }) }
+
+// NewTrouble returns a Trouble, all its keys left out, of the kind of storm with that key, one of Troubles.
+func NewTrouble(key string) Trouble {
+	return reflect.New(stormKinds[1+slices.Index(Troubles(), key)].of.Elem()).Interface()
+}
+
+// kind returns the kind of a storm, by the type of its Trouble.
+func (s *Storm) kind() *stormKind {
+	return plain.Find(stormKinds, func(k *stormKind) bool { return k.of == reflect.TypeOf(s.Trouble) })
+}
+
+// Kind returns the key that names the kind of a storm, such as crash; "" if the storm has no Trouble.
+func (s *Storm) Kind() string { return s.kind().key }
 
 // stormChecker checks the keys of one storm, its Section of the YAML, against the scenario that contains the storm.
 type stormChecker struct {
@@ -38,6 +68,7 @@ type stormChecker struct {
 	engine   *Engine
 	services []Dependency
 	storm    *Storm
+	either   int // number of the fault's keys given among those with the rule either
 }
 
 // Effect holds the faults of a storm, of processes, calls, attempts, dependencies and arrivals, as plain values:
@@ -77,12 +108,15 @@ const (
 )
 
 // checkKeys checks each key of a fault by its type and its tag `rule`. A key with a tag is required: positive wants a
-// time above 0s; class or dependency, the name of one; stall, the value true; a verb such as fails, a share above 0%.
+// time above 0s; class or dependency, the name of one; stall, the value true; a verb such as fails, a share above 0%. Of
+// those with the tag either, just one is required, and the check method of the fault says so: see stormChecker.
 func (c *stormChecker) checkKeys(t Trouble) {
 	for i, v := 0, reflect.ValueOf(t).Elem(); i < v.NumField(); i++ {
 		key, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
 		rule := v.Type().Field(i).Tag.Get("rule")
-		if rule != "" && rule != "stall" && !c.Required(key) {
+		if rule == "either" {
+			c.either += plain.Either(c.Has(key), 1, 0)
+		} else if rule != "" && rule != "stall" && !c.Required(key) {
 			continue
 		}
 		switch value := v.Field(i).Interface().(type) {

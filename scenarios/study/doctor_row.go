@@ -255,19 +255,19 @@ func (r *row) storm() {
 			s.Repeat = new(*s.Repeat)
 			s.Repeat.Times = min(s.Repeat.Times, scenarios.Count(1+r.longest/s.Repeat.Every.Std()))
 		}
-		switch {
-		case s.Burst != nil:
-			s.Burst = r.burst(*s.Burst)
-		case s.Fail != nil:
-			s.Fail = new(*s.Fail)
-			s.Fail.Hits = r.hits(s.Fail.Hits)
-		case s.Slow != nil:
-			s.Slow = new(*s.Slow)
-			s.Slow.Hits = r.hits(s.Slow.Hits)
+		switch t := s.Trouble.(type) {
+		case *spec.BurstStorm:
+			s.Trouble = r.burst(*t)
+		case *spec.FailStorm:
+			own := *t
+			own.Hits, s.Trouble = r.hits(own.Hits), &own
+		case *spec.SlowStorm:
+			own := *t
+			own.Hits, s.Trouble = r.hits(own.Hits), &own
 		}
 		storms = append(storms, s)
 		length := scenarios.Duration(max(s.End()-s.At.Std(), time.Second))
-		calm = append(calm, scenarios.Storm{Name: s.Name, At: s.At, For: length, Slow: &spec.SlowStorm{Factor: 1}})
+		calm = append(calm, scenarios.Storm{Name: s.Name, At: s.At, For: length, Trouble: &spec.SlowStorm{Factor: 1}})
 	}
 	for _, j := range r.library.Jobs { // a batch of the class that stands for the patient's own jobs
 		class := r.as[j.Class]
@@ -277,7 +277,7 @@ func (r *row) storm() {
 		}
 		size := scaledCount(*j.Arrivals.Size, r.dose)
 		storms = append(storms, scenarios.Storm{Name: "batch", At: r.here(j.Arrivals.Start),
-			Burst: &spec.BurstStorm{Class: class, Count: &size}})
+			Trouble: &spec.BurstStorm{Class: class, Count: &size}})
 	}
 	if len(storms) > 0 {
 		r.sets = append(r.sets, scenarios.Set("storms", storms))

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"qsim/scenarios"
+	"qsim/scenarios/spec"
 )
 
 // TestDoctorScalesHeavyLoads: a heavy scenario is simulated small, as busy as it is, and within its limits.
@@ -65,7 +66,7 @@ jobs: [{class: mail, arrivals: ARRIVALS, service: 1s, calls: api}, {class: late,
 				}
 			}
 			for i := range sc.Storms {
-				if b := sc.Storms[i].Burst; b != nil && b.Factor != nil {
+				if b, ok := sc.Storms[i].Trouble.(*spec.BurstStorm); ok && b.Factor != nil {
 					rates[k] += fmt.Sprintf("%s %.1f, ", b.Class, *b.Factor)
 				}
 			}

@@ -94,10 +94,9 @@ func (c *validator) checkOffered() {
 func (c *validator) checkTotal(jobs float64, at *yaml.Node) {
 	for i := range c.sc.Storms {
 		s := &c.sc.Storms[i]
-		_, key := s.Trouble()
 		more := estimate.BurstJobs(c.sc, s)
 		if jobs += more; s.Effect().Class != "" && (at == nil || more > reference.MostJobs/2) {
-			at = c.Near("storms", i, key)
+			at = c.Near("storms", i, s.Kind())
 		}
 	}
 	if jobs > reference.MostJobs && at != nil {

@@ -83,7 +83,7 @@ func (c *validator) checkTrouble(in checks.Section, s *spec.Storm) {
 		"want one of " + quantity.OrList(spec.Troubles())
 	in.Fault(len(kinds) > 1, second+":", "the storm brings two kinds of trouble").Help =
 		"make them two storms with windows of their own"
-	if _, key := s.Trouble(); key != "" && len(kinds) < 2 {
+	if s.Trouble != nil && len(kinds) < 2 {
 		s.CheckTrouble(c.Checker, in, &c.sc.Engine, c.sc.Dependencies)
 		in.Fault(!s.Effect().Instant && s.For == 0 && sound, "for", "the storm lasts no time").Help = "write for: 5m"
 	}
@@ -98,8 +98,7 @@ func (c *validator) checkTrigger(in checks.Section, s *spec.Storm) {
 		e.Help = cmp.Or(e.Help, "want "+quantity.OrList(spec.Events))
 		c.Add(in.Place("on"), e)
 	}
-	t, key := s.Trouble()
-	in.Fault(t != nil && !s.Effect().Follows, "on:", "this kind of storm (%s) begins at a known time only", key)
+	in.Fault(s.Trouble != nil && !s.Effect().Follows, "on:", "this kind of storm (%s) begins at a known time only", s.Kind())
 	in.Fault(s.Op != "" && s.On != engine.Called.String(), "op", "only on: %v knows calls", engine.Called)
 	if in.Has("nth") {
 		c.Count(s.Nth, 1, mostEvents, "", in.To("nth")...)

@@ -154,8 +154,7 @@ func fitsWallClock(sc *scenarios.Scenario, policy int, speed Speed) error {
 	for i := range sc.Storms {
 		s := &sc.Storms[i]
 		if why := s.Effect().Simulated; why != "" {
-			_, key := s.Trouble()
-			refuse("storms."+s.Name+"."+key, why)
+			refuse("storms."+s.Name+"."+s.Kind(), why)
 		}
 	}
 	if p := &sc.Policies[policy]; p.Kind == "tenant-fair" && speed.Num != speed.Den {

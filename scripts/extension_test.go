@@ -104,7 +104,8 @@ objectives: [{metric: starved.claims.twice, below: 1000}]
 // TestExtension builds a qsim that has one more kind of policy, one more kind of storm and one more chart, each by one
 // more file, and one more metric, by one row, and checks that every part of the program then supports them: schema,
 // lists, explain, loader, checker, chaos, which draws the policy by its weight and the storm as its example, completion
-// and the report. The tree is not changed: the go command gets the changed files by an overlay.
+// and the report. With the schema of before, lists and chaos say what to do. The tree is not changed: the go command
+// gets the changed files by an overlay.
 func TestExtension(t *testing.T) {
 	t.Parallel()
 	root, err := filepath.Abs("..")
@@ -155,6 +156,14 @@ func TestExtension(t *testing.T) {
 		}
 		command := []string{arguments[0], "-overlay", write(filepath.Join(dir, "overlay.json"), string(text))}
 		run(t, root, "go", append(command, arguments[1:]...)...)
+	}
+	build("build", "-o", filepath.Join(dir, "stale"), "./cmd/qsim")
+	if out := run(t, dir, filepath.Join(dir, "stale"), "list", "storms"); !strings.Contains(out, "not in the schema: run go generate ./scenarios") {
+		t.Errorf("with a stale schema storms are listed as\n%s", out)
+	}
+	out, err := exec.CommandContext(t.Context(), filepath.Join(dir, "stale"), "chaos", "-q", "--seeds", "1").CombinedOutput()
+	if want := "qsim: storms of kind fog have no example: write it in tags, and run go generate ./scenarios\n"; err == nil || string(out) != want {
+		t.Errorf("with a stale schema chaos prints %q, want %q", out, want)
 	}
 	build("test", "-c", "-tags", "schema", "-o", filepath.Join(dir, "schema.test"), "./scenarios")
 	run(t, language, filepath.Join(dir, "schema.test"), "-test.run", "^TestSchemaFile$", "-rewrite")

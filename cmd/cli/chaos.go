@@ -15,6 +15,7 @@ import (
 
 	"qsim/cmd/input"
 	"qsim/cmd/ui"
+	"qsim/results/plain"
 	layout "qsim/results/text"
 	"qsim/scenarios"
 	"qsim/scenarios/chaos"
@@ -92,6 +93,9 @@ func runChaos(c *cobra.Command, f *chaosFlags) error {
 		return ui.UsageError("--seed %d: want at least 1 and at most %d", options.First, math.MaxInt64)
 	case options.Seeds > math.MaxInt64-options.First+1:
 		return ui.UsageError("--seed %d: there are no %d seeds from there", options.First, options.Seeds)
+	}
+	if no := plain.Find(scenarios.AllKinds().Storms, func(k *scenarios.Kind) bool { return k.Example == "" }); no != nil {
+		return ui.UsageError("storms of kind %s have no example: write it in tags, and run go generate ./scenarios", no.Name)
 	}
 	console := ui.NewConsole(c, f.Quiet)
 	if c.Flags().Changed("check-only") {

@@ -108,8 +108,8 @@ const (
 )
 
 // checkKeys checks each key of a fault by its type and its tag `rule`. A key with a tag is required: positive wants a
-// time above 0s; class or dependency, the name of one; stall, the value true; a verb such as fails, a share above 0%. Of
-// those with the tag either, just one is required, and the check method of the fault says so: see stormChecker.
+// time above 0s; class or dependency, the name of one; stall, the value true; a verb such as fails, a share above 0%.
+// Of those with the tag either just one is required, which the check method of the fault reports: see stormChecker.
 func (c *stormChecker) checkKeys(t Trouble) {
 	for i, v := 0, reflect.ValueOf(t).Elem(); i < v.NumField(); i++ {
 		key, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")

@@ -98,7 +98,8 @@ func (c *validator) checkTrigger(in checks.Section, s *spec.Storm) {
 		e.Help = cmp.Or(e.Help, "want "+quantity.OrList(spec.Events))
 		c.Add(in.Place("on"), e)
 	}
-	in.Fault(s.Trouble != nil && !s.Effect().Follows, "on:", "this kind of storm (%s) begins at a known time only", s.Kind())
+	timed := s.Trouble != nil && !s.Effect().Follows
+	in.Fault(timed, "on:", "this kind of storm (%s) begins at a known time only", s.Kind())
 	in.Fault(s.Op != "" && s.On != engine.Called.String(), "op", "only on: %v knows calls", engine.Called)
 	if in.Has("nth") {
 		c.Count(s.Nth, 1, mostEvents, "", in.To("nth")...)

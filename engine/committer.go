@@ -205,7 +205,7 @@ func (c *committer) launch(e *Engine) {
 
 func (c *committer) send(e *Engine, b *batch) {
 	call := e.call(OpCommit)
-	call.Batch = Batch{ID: BatchID{e.cfg.Engine, b.seq}, Settled: c.settled(), Outcomes: b.outcomes}
+	call.Batch.ID, call.Batch.Settled, call.Batch.Outcomes = BatchID{e.cfg.Engine, b.seq}, c.settled(), b.outcomes
 	b.id, b.againAt = call.ID, e.now.Add(e.cfg.Commit.Timeout)
 	e.arm(b.againAt)
 	if c.dated && !b.sent {

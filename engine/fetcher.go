@@ -175,7 +175,7 @@ func (f *fetcher) onClaimed(e *Engine, r *Call) {
 	claimed := count[Fresh] + count[Retry]
 	for c := 0; c < len(count) && f.observes; c++ {
 		o := &f.observed
-		*o = Observation{Now: e.now, Class: Class(c), Kinds: kinds[c], Count: count[c]}
+		o.Now, o.Ended, o.Class, o.Job, o.Error, o.Kinds, o.Count = e.now, false, Class(c), 0, NoError, kinds[c], count[c]
 		e.cfg.Policy.Observe(o)
 	}
 	if e.stopping {

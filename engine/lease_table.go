@@ -95,7 +95,8 @@ func (t *leaseTable) release(s Slot) {
 		t.inFlight[h.lease.Class()]--
 	}
 	t.held--
-	h.phase, h.batch, h.tickets = unheld, nil, [numPurposes]uint64{}
+	h.phase, h.batch = unheld, nil
+	h.tickets = [numPurposes]uint64{}
 	t.lives[s]++
 	t.free = append(t.free, s)
 	if t.byKey != nil {

@@ -209,7 +209,7 @@ func (r *runner) onLost(e *Engine, s Slot) {
 // observe reports the end of an execution to the policy.
 func (e *Engine) observe(l *Lease, err ErrorKind) {
 	if o := &e.fetch.observed; e.fetch.observes {
-		*o = Observation{Now: e.now, Ended: true, Class: l.Class(), Job: l.Kind, Error: err, Count: 1}
+		o.Now, o.Ended, o.Class, o.Job, o.Error, o.Kinds, o.Count = e.now, true, l.Class(), l.Kind, err, 0, 1
 		e.cfg.Policy.Observe(o)
 	}
 }

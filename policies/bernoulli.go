@@ -39,7 +39,7 @@ func (p Bernoulli) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	}
 	dst = shares(dst, coins, fresh, false)
 	if !p.NoLending {
-		dst = append(dst, engine.Term{Class: engine.AnyClass, Limit: v.Idle})
+		dst = term(dst, engine.AnyClass, v.Idle)
 	}
 	return dst
 }

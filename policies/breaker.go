@@ -93,7 +93,7 @@ func (p *Breaker) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	}
 	p.probing = 0
 	if p.open == 0 {
-		return append(dst, engine.Term{Class: engine.AnyClass, Limit: v.Idle})
+		return term(dst, engine.AnyClass, v.Idle)
 	}
 	allowed := p.Others
 	for k := range p.circuits {

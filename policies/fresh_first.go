@@ -17,9 +17,7 @@ type FreshFirst struct{ classwise }
 
 // Plan lets the next claim take fresh jobs and, if they are too few for the idle workers, retries.
 func (FreshFirst) Plan(v *engine.View, dst []engine.Term) []engine.Term {
-	return append(dst,
-		engine.Term{Class: engine.Fresh, Limit: v.Idle},
-		engine.Term{Class: engine.Retry, Limit: v.Idle})
+	return term(term(dst, engine.Fresh, v.Idle), engine.Retry, v.Idle)
 }
 
 // Guarantees returns the guarantee of all claims to fresh jobs while any is ready, and of no idle worker while a job is

@@ -45,12 +45,6 @@ func (p InFlightCap) Guarantees() Promise {
 // before a fresh job that has waited longest or is more urgent: a cap would then be a priority. A plan may therefore
 // claim fewer retries than the cap allows; the next one makes up for it.
 func capped(dst []engine.Term, idle, room int) []engine.Term {
-	if room >= idle {
-		return append(dst, engine.Term{Class: engine.AnyClass, Limit: idle})
-	}
-	room = max(0, room)
-	if room > 0 {
-		dst = append(dst, engine.Term{Class: engine.AnyClass, Limit: room})
-	}
-	return append(dst, engine.Term{Class: engine.Fresh, Limit: idle - room})
+	room = min(max(0, room), idle)
+	return term(term(dst, engine.AnyClass, room), engine.Fresh, idle-room)
 }

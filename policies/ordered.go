@@ -13,7 +13,10 @@ type Ordered struct {
 
 // Plan lets the next claim take any ready jobs, in the policy's order.
 func (p Ordered) Plan(v *engine.View, dst []engine.Term) []engine.Term {
-	return append(dst, engine.Term{Class: engine.AnyClass, Order: p.Order, Rule: p.Rule, Limit: v.Idle})
+	dst = append(dst, engine.Term{})
+	t := &dst[len(dst)-1] // set in place, see term
+	t.Class, t.Order, t.Rule, t.Limit = engine.AnyClass, p.Order, p.Rule, v.Idle
+	return dst
 }
 
 // Guarantees returns the guarantee that no worker idles while a job is ready, and that they are claimed in its order,

@@ -14,9 +14,7 @@ type RetryFirst struct{ classwise }
 
 // Plan lets the next claim take retries and, if they are too few for the idle workers, fresh jobs.
 func (RetryFirst) Plan(v *engine.View, dst []engine.Term) []engine.Term {
-	return append(dst,
-		engine.Term{Class: engine.Retry, Limit: v.Idle},
-		engine.Term{Class: engine.Fresh, Limit: v.Idle})
+	return term(term(dst, engine.Retry, v.Idle), engine.Fresh, v.Idle)
 }
 
 // Guarantees returns the guarantee of no claims to fresh jobs while a retry is ready, and of no idle worker while a job

@@ -57,24 +57,15 @@ type Separate struct {
 // Plan lets the next claim take fresh jobs and retries, each as far as there is room in their lane. While it is too
 // small to fill both lanes, they take turns in being served first, so that a small batch starves neither.
 func (p *Separate) Plan(v *engine.View, dst []engine.Term) []engine.Term {
-	fresh := engine.Term{Class: engine.Fresh, Limit: lane(v, engine.Fresh, v.Workers-p.RetryWorkers)}
-	retry := engine.Term{Class: engine.Retry, Limit: lane(v, engine.Retry, p.RetryWorkers)}
+	fresh, retries := lane(v, engine.Fresh, v.Workers-p.RetryWorkers), lane(v, engine.Retry, p.RetryWorkers)
 	if !p.mayPoll(v.Now) {
-		retry.Limit = 0
+		retries = 0
 	}
-	p.withRetries, p.retriesAt = retry.Limit > 0, v.Now
-	p.crowded = fresh.Limit+retry.Limit > v.Idle
-	first, second := fresh, retry
-	if p.crowded && p.retryFirst {
-		first, second = retry, fresh
+	p.withRetries, p.retriesAt = retries > 0, v.Now
+	if p.crowded = fresh+retries > v.Idle; p.crowded && p.retryFirst {
+		return term(term(dst, engine.Retry, retries), engine.Fresh, fresh)
 	}
-	if first.Limit > 0 {
-		dst = append(dst, first)
-	}
-	if second.Limit > 0 {
-		dst = append(dst, second)
-	}
-	return dst
+	return term(term(dst, engine.Fresh, fresh), engine.Retry, retries)
 }
 
 // lane returns how many more jobs of a class may be in flight: the workers of its lane less its jobs in flight.

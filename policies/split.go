@@ -32,9 +32,7 @@ type Split struct {
 // Plan lets the next claim take ⌈carry + share·idle⌉ jobs by priority and, for the other idle workers, the oldest jobs.
 func (p *Split) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	urgent := p.carry.divide(v.Idle, p.Priority)
-	if urgent > 0 {
-		dst = append(dst, engine.Term{Class: engine.AnyClass, Limit: urgent})
-	}
+	dst = term(dst, engine.AnyClass, urgent)
 	if urgent < v.Idle {
 		dst = append(dst, engine.Term{Class: engine.AnyClass, Order: engine.OldestOfAny, Limit: v.Idle - urgent})
 	}

@@ -46,17 +46,23 @@ func (p *Weighted) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return shares(dst, v.Idle, p.carry.divide(v.Idle, p.Fresh), !p.NoLending)
 }
 
+// term appends a term (part of a claim) for up to limit jobs of a class, unless it would claim nothing: each costs the
+// store work. Its fields are set in place: a composite literal would be built elsewhere and copied.
+func term(dst []engine.Term, class engine.Class, limit int) []engine.Term {
+	if limit > 0 {
+		dst = append(dst, engine.Term{})
+		t := &dst[len(dst)-1]
+		t.Class, t.Limit = class, limit
+	}
+	return dst
+}
+
 // shares appends the terms (parts of a claim) for fresh jobs, then retries, each up to its number; with lend, another
-// term gives the unused claims of one class to the other. It omits terms that claim nothing: each costs the store work.
+// term gives the unused claims of one class to the other.
 func shares(dst []engine.Term, idle, fresh int, lend bool) []engine.Term {
-	if fresh > 0 {
-		dst = append(dst, engine.Term{Class: engine.Fresh, Limit: fresh})
-	}
-	if fresh < idle {
-		dst = append(dst, engine.Term{Class: engine.Retry, Limit: idle - fresh})
-	}
+	dst = term(term(dst, engine.Fresh, fresh), engine.Retry, idle-fresh)
 	if lend {
-		dst = append(dst, engine.Term{Class: engine.AnyClass, Limit: idle})
+		dst = term(dst, engine.AnyClass, idle)
 	}
 	return dst
 }

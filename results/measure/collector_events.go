@@ -76,8 +76,9 @@ func (c *Collector) Leased(at engine.Time, _ int32, l *engine.Lease) { c.leased(
 // leased counts a claim of the job of lease l, as a job of the given priority class (fresh or retry).
 func (c *Collector) leased(at engine.Time, l *engine.Lease, class engine.Class) {
 	c.pass(at)
-	waited := max(int64(l.Waited), 0)
-	k := claim{Lease: l, class: class, waited: waited, bucket: bucketOf(waited), enqueued: at - engine.Time(l.Age)}
+	var k claim // set field by field: a composite literal would be built elsewhere and copied
+	k.Lease, k.class, k.waited, k.enqueued = l, class, max(int64(l.Waited), 0), at-engine.Time(l.Age)
+	k.bucket = bucketOf(k.waited)
 	c.whole.claimed(&k)
 	for _, v := range c.narrow {
 		if v.stormGoesOn(at); v.has(l.Kind, l.Tenant) {

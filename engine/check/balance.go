@@ -28,7 +28,7 @@ func (c *Checker) Sweep(live iter.Seq[unfinished.Job]) {
 		return
 	}
 	c.jobs.swept++
-	missing := sum(c.counts.Ready) + sum(c.counts.Waiting) + sum(c.counts.InFlight)
+	missing := sum(&c.counts.Ready) + sum(&c.counts.Waiting) + sum(&c.counts.InFlight)
 	for l := range live {
 		c.checks[NoLoss]++
 		r := c.jobs.find(l.ID)

@@ -210,12 +210,12 @@ func (c *Checker) follow(s *subject) {
 	case engine.Leased:
 		c.followLeased(s)
 	case engine.LeaseTaken:
-		c.leave(s.r, j)
+		c.leave(j)
 		c.recovered(s.r)
 		j.reaped, j.forgotten, j.claimed, j.token = true, false, s.At, s.Token
 		c.enter(s.r, j)
 	case engine.LeaseForgotten:
-		c.jobs.delist(s.r) // the lease has no end
+		c.jobs.delist(j) // the lease has no end
 		j.forgotten = true
 	case engine.Acked, engine.Nacked, engine.Buried, engine.Returned:
 		c.followCommitted(s)
@@ -234,8 +234,8 @@ func (c *Checker) follow(s *subject) {
 		}
 		if s.Kind == engine.Extended {
 			j.untimed = c.rules.Node.Lease.AckAtStart
-			c.jobs.delist(s.r)
-			c.jobs.enlist(s.r, s.At)
+			c.jobs.delist(j)
+			c.jobs.enlist(s.r, j, s.At)
 		}
 	case engine.Redriven:
 		c.followRedriven(s)

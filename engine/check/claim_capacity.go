@@ -58,8 +58,8 @@ func (c *Checker) followCall(s *subject) {
 // no claimed job waits for one, so that capacity follows from the most workers busy since the previous claim.
 func (c *Checker) fillsRoom(*subject) bool {
 	l, cfg := &c.claim, &c.rules.Node
-	claimed := sum(l.claimed)
-	left := sum(l.before) - claimed
+	claimed := sum(&l.claimed)
+	left := sum(&l.before) - claimed
 	if !l.open || !l.judged || left <= 0 {
 		return false
 	}

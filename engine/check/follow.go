@@ -7,7 +7,7 @@ import (
 )
 
 func (c *Checker) followEnqueued(s *subject) {
-	j := c.jobs.at(c.jobs.add(s.Job))
+	j := c.jobs.add(s.Job)
 	j.enqueued, j.tenant, j.kind = s.At, s.Tenant, s.JobKind
 	if t := c.tenant(j.tenant); t != nil {
 		t.enqueued = s.At
@@ -29,10 +29,11 @@ func (c *Checker) toWaiting(j *job, class engine.Class, due engine.Time, waits b
 	}
 	j.state, j.class, j.ready = engine.Waiting, class, due
 	c.counts.Waiting[class]++
-	c.mostWaiting = max(c.mostWaiting, sum(c.counts.Waiting))
+	c.mostWaiting = max(c.mostWaiting, sum(&c.counts.Waiting))
 }
 
-func sum(of [engine.NumClasses]int) int { return of[engine.Fresh] + of[engine.Retry] }
+// sum adds up both classes (fresh, retry). An array would be copied, and the copy wait for a store to one element.
+func sum(of *[engine.NumClasses]int) int { return of[engine.Fresh] + of[engine.Retry] }
 
 // toReady counts a job that becomes ready, in the given class; the time for which it waits begins at since.
 func (c *Checker) toReady(j *job, class engine.Class, since engine.Time) {
@@ -42,7 +43,7 @@ func (c *Checker) toReady(j *job, class engine.Class, since engine.Time) {
 		c.load.spend(c.now)
 		j.since, j.idled, j.others = c.now, c.load.idled, c.load.begun
 	}
-	if sum(c.counts.Ready) == 0 {
+	if sum(&c.counts.Ready) == 0 {
 		c.ready = c.now
 		c.wake()
 	}
@@ -91,11 +92,11 @@ func (c *Checker) countReady(j *job, by int) {
 }
 
 // leave removes a job from the counts of its state.
-func (c *Checker) leave(r ref, j *job) {
+func (c *Checker) leave(j *job) {
 	switch j.state {
 	case engine.Ready:
 		c.countReady(j, -1)
-		if sum(c.counts.Ready) == 0 {
+		if sum(&c.counts.Ready) == 0 {
 			c.ready = engine.Never
 		}
 	case engine.Waiting:
@@ -103,7 +104,7 @@ func (c *Checker) leave(r ref, j *job) {
 	case engine.InFlight:
 		c.counts.InFlight[inFlightAs(j)]--
 		if !j.forgotten {
-			c.jobs.delist(r)
+			c.jobs.delist(j)
 		}
 		c.countRunning(j, -1)
 		c.nodes[j.node].toldOf(j)
@@ -133,15 +134,15 @@ func (c *Checker) countRunning(j *job, by int) {
 // enter counts a job as in flight, after a claim or under the new lease of a reaper.
 func (c *Checker) enter(r ref, j *job) {
 	c.counts.InFlight[inFlightAs(j)]++
-	c.mostInFlight = max(c.mostInFlight, sum(c.counts.InFlight))
+	c.mostInFlight = max(c.mostInFlight, sum(&c.counts.InFlight))
 	c.countRunning(j, 1)
 	j.untimed, j.asked = false, 0
-	c.jobs.enlist(r, c.now)
+	c.jobs.enlist(r, j, c.now)
 }
 
 func (c *Checker) followLeased(s *subject) {
 	j := s.j
-	c.leave(s.r, j)
+	c.leave(j)
 	c.claim.brought, c.claim.lastKey, c.claim.lastKind = true, j.key, j.kind
 	c.wakes.brought = c.now
 	j.state, j.delivery, j.reaped, j.forgotten, j.token = engine.InFlight, s.Delivery, false, false, s.Token
@@ -194,7 +195,7 @@ func (c *Checker) followCommitted(s *subject) {
 	if j.delivery == 0 {
 		class = engine.Fresh
 	}
-	c.leave(s.r, j)
+	c.leave(j)
 	if s.Error == engine.LeaseExpired && s.Kind != engine.Buried {
 		j.stand = c.rules.Node.Reaper.Stand
 		r := c.jobs.recoveries[s.r]
@@ -202,7 +203,7 @@ func (c *Checker) followCommitted(s *subject) {
 		c.jobs.recoveries[s.r] = r
 	}
 	if s.Kind == engine.Acked {
-		c.jobs.finish(s.r)
+		c.jobs.finish(s.r, j)
 		return
 	}
 	j.committed = s.Token

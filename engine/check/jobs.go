@@ -136,8 +136,8 @@ func (t *jobs) find(id engine.JobID) ref {
 	return noRef
 }
 
-// add adds the state of a job with a new ID, which must not be 0, and returns its ref.
-func (t *jobs) add(id engine.JobID) ref {
+// add adds the state of a job with a new ID, which must not be 0.
+func (t *jobs) add(id engine.JobID) *job {
 	if t.used*4 >= len(t.index)*3 {
 		t.grow()
 	}
@@ -146,7 +146,8 @@ func (t *jobs) add(id engine.JobID) ref {
 	}
 	r := t.free[len(t.free)-1]
 	t.free = t.free[:len(t.free)-1]
-	*t.at(r) = job{id: id}
+	j := t.at(r)
+	*j = job{id: id}
 	delete(t.recoveries, r)
 	p := t.page(id)
 	if p.refs == nil {
@@ -154,7 +155,7 @@ func (t *jobs) add(id engine.JobID) ref {
 		t.used++
 	}
 	p.refs[slot(id)] = r
-	return r
+	return j
 }
 
 // extend returns the ref of a new entry.
@@ -177,22 +178,20 @@ func (t *jobs) grow() {
 }
 
 // finish marks a job as done and frees its state.
-func (t *jobs) finish(r ref) {
-	id := t.at(r).id
-	t.page(id).refs[slot(id)] = isDone
-	t.at(r).state = engine.NoState
+func (t *jobs) finish(r ref, j *job) {
+	t.page(j.id).refs[slot(j.id)] = isDone
+	j.state = engine.NoState
 	t.free = append(t.free, r)
 }
 
 // enlist appends a job to the list of jobs in flight, ordered by the latest grant or extension of their leases.
-func (t *jobs) enlist(r ref, now engine.Time) {
-	j, ends := t.at(r), t.at(noRef)
+func (t *jobs) enlist(r ref, j *job, now engine.Time) {
+	ends := t.at(noRef)
 	j.renewed, j.prev, j.next = now, ends.prev, noRef
 	t.at(ends.prev).next, ends.prev = r, r
 }
 
-func (t *jobs) delist(r ref) {
-	j := t.at(r)
+func (t *jobs) delist(j *job) {
 	t.at(j.prev).next, t.at(j.next).prev = j.next, j.prev
 }
 

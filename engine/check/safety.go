@@ -80,7 +80,7 @@ func (c *Checker) raisesToken(s *subject) bool {
 
 // keepsToLimits checks that no more jobs are in flight than the limits allow.
 func (c *Checker) keepsToLimits(s *subject) bool {
-	n, kind := sum(c.counts.InFlight)+1, int(s.j.kind)
+	n, kind := sum(&c.counts.InFlight)+1, int(s.j.kind)
 	if c.rules.Store.CountUnacked {
 		if n += c.counts.Ready[engine.Retry] + c.counts.Waiting[engine.Retry]; s.Class == engine.Retry {
 			n = 0 // the job is already counted

@@ -26,7 +26,7 @@ type budget struct {
 // budgets has a row for each package: its budget and its goal. `go test ./scripts -run Budgets -v` prints the figures
 // of today, and with -rewrite they become the ceilings.
 var budgets = []budget{
-	{"engine", 3445, 2850},
+	{"engine", 3446, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
 	{"engine/check", 3144, 1650},
 	{"engine/dist", 1054, 1020},
@@ -35,39 +35,39 @@ var budgets = []budget{
 	{"engine/keyed", 66, 66},
 	{"engine/live", 1348, 1300},
 	{"engine/live/metrics", 315, 280}, // for Prometheus, which package live does without
-	{"engine/memstore", 3215, 2250},
+	{"engine/memstore", 3217, 2250},
 	{"engine/pgstore", 2880, 2130},
 	{"engine/pgstore/pgserver", 543, 500},
 	{"engine/quantity", 810, 480},
 	{"engine/sim", 2110, 1400},
 	{"engine/unfinished", 21, 21}, // of which memstore, check, measure and world know: a type of each before
-	{"policies", 2778, 1850},
+	{"policies", 2766, 1850},
 	{"scenarios", 1139, 800},      // the language with the rooms below it: 4,700 in all
 	{"scenarios/apply", 517, 398}, // of which systems.yaml is the table
-	{"scenarios/chaos", 2285, 1350},
+	{"scenarios/chaos", 2284, 1350},
 	{"scenarios/checked", 188, 196},
 	{"scenarios/checks", 418, 300},
 	{"scenarios/diagnostics", 538, 559},
-	{"scenarios/estimate", 346, 250},
+	{"scenarios/estimate", 347, 250},
 	{"scenarios/imports", 4609, 3650},
 	{"scenarios/origins", 218, 150}, // qsim explain
 	{"scenarios/pool", 118, 100},
-	{"scenarios/reference", 686, 700},
+	{"scenarios/reference", 687, 700},
 	{"scenarios/scenariotest", 85, 90}, // for go test of repositories that have a policy of their own
-	{"scenarios/spec", 2950, 1900},
+	{"scenarios/spec", 2960, 1900},
 	{"scenarios/study", 5116, 3000},
 	{"scenarios/trace", 1569, 1250},
 	{"scenarios/tree", 501, 444}, // YAML with positions
-	{"scenarios/validate", 1104, 600},
+	{"scenarios/validate", 1103, 600},
 	{"scenarios/verify", 3303, 2600},
-	{"scenarios/world", 4470, 2700},
+	{"scenarios/world", 4469, 2700},
 	{"results", 4435, 2300},
-	{"results/measure", 4720, 3150},
+	{"results/measure", 4721, 3150},
 	{"results/plain", 400, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
-	{"results/report", 6602, 4300}, // of which 300 are the canvas of pixels
+	{"results/report", 6618, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1504, 1700},
 	{"cmd/bench", 4897, 3000}, // of which 90 find out when claims see new jobs
-	{"cmd/cli", 4993, 3600},
+	{"cmd/cli", 4997, 3600},
 	{"cmd/input", 144, 100},
 	{"cmd/play", 1117, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_103, 56_000
+	mostLines, goalLines             = 82_124, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

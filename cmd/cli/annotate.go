@@ -112,8 +112,8 @@ func annotationsOf(suites []text.Suite) (all []annotation) {
 	return all
 }
 
-// stepSummary appends a text to the summary of the GitHub workflow step that qsim runs in, if any.
-func stepSummary(text []byte) error {
+// stepSummary appends the text that of returns to the summary of the GitHub workflow step that qsim runs in, if any.
+func stepSummary(of func() ([]byte, error)) error {
 	name := os.Getenv("GITHUB_STEP_SUMMARY")
 	if name == "" {
 		return nil
@@ -122,8 +122,9 @@ func stepSummary(text []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(file, "%s\n", text) // a line more ends the paragraph of this command's output
-	return cmp.Or(err, file.Close())
+	text, err := of()
+	_, ended := fmt.Fprintf(file, "%s\n", text) // a line more ends the paragraph of this command's output
+	return cmp.Or(err, ended, file.Close())
 }
 
 // judging lists the additional output formats of commands with verdicts: annotations of a GitHub workflow, and JUnit.

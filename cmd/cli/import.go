@@ -183,7 +183,7 @@ func compareImport(ctx context.Context, out io.Writer, found *imports.Recording,
 	case err != nil:
 		return ui.Fail(ui.ExitUsage, fmt.Errorf("%s: %w", written.Path, err))
 	}
-	return ui.Print(out, imports.CompareText(written, all))
+	return ui.Print(out, imports.ComparisonText(written, all))
 }
 
 func openFiles(names []string, stdin io.Reader) (files []imports.File, closeAll func(), err error) {

@@ -52,8 +52,7 @@ func (s *session) output(json func() ([]byte, error), table func(o text.TableOpt
 func (s *session) print(result ui.Output, path, note string) error {
 	err := result.Print(s.stdout, s.flags.format)
 	if s.flags.format == "github" { // annotate whatever the outcome
-		markdown, _ := result["markdown"]() // a table does not fail
-		err = cmp.Or(err, ui.IOError("write step summary", stepSummary(markdown)))
+		err = cmp.Or(err, ui.IOError("write step summary", stepSummary(result["markdown"])))
 	}
 	return cmp.Or(err, s.lastLine(path, note))
 }

@@ -17,10 +17,10 @@ func (o Output) Print(to io.Writer, format string) error {
 		return nil
 	}
 	text, err := o[format]()
-	if err != nil {
-		return IOError("write result", err)
+	if err == nil {
+		_, err = to.Write(text)
 	}
-	return Print(to, string(text))
+	return IOError("write result", err)
 }
 
 // Print writes a text to the standard output of a command.

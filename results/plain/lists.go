@@ -24,6 +24,14 @@ func Map[T, R any](list []T, of func(T) R) []R {
 	return all
 }
 
+// Must returns the value of a call that cannot fail; it panics for an error.
+func Must[T any](value T, err error) T {
+	if err != nil {
+		panic("plain: a call that cannot fail: " + err.Error())
+	}
+	return value
+}
+
 // Find returns a pointer to the first element of a list for which sought is true, nil if there is none.
 func Find[T any](list []T, sought func(one *T) bool) *T {
 	for i := range list {

@@ -59,8 +59,8 @@ func (p *printer) png(f *Figure, dpi int) []byte {
 	f.paint(draw.NewCanvas(bitmap, width, f.total))
 	var raster bytes.Buffer
 	encoder := png.Encoder{CompressionLevel: png.BestSpeed, BufferPool: p} // 5 % larger, in half the time
-	_ = encoder.Encode(&raster, p.paletted(bitmap.picture))                // of pixels in memory it does not fail
-	return raster.Bytes()
+	err := encoder.Encode(&raster, p.paletted(bitmap.picture))
+	return plain.Must(raster.Bytes(), err)
 }
 
 // Get returns the encoder's buffer of the PNG before.

@@ -284,7 +284,7 @@ func (s series) MarshalJSON() ([]byte, error) {
 func (p *page) goLive(d *drawing, table func(o text.TableOptions) string) {
 	data := d.live()
 	data.Markdown, data.CSV = table(text.TableOptions{Format: text.Markdown}), table(text.TableOptions{Format: text.CSV})
-	encoded, _ := json.Marshal(data) // its numbers are finite or null; < > & are escaped, so that no name ends the script
+	encoded := plain.Must(json.Marshal(data)) // with < > & escaped, so that no name ends the script
 	p.Data, p.Script = template.JS(encoded), template.JS(asset("page/report.js")+asset("page/replay.js"))
 	for i, own := range data.Policies {
 		round := i / len(hues)

@@ -83,8 +83,7 @@ func JUnit(suites []Suite) string {
 		all.Suites = append(all.Suites, suite)
 		all.Tests, all.Failures, all.Errors = all.Tests+suite.Tests, all.Failures+suite.Failures, all.Errors+suite.Errors
 	}
-	out, _ := xml.MarshalIndent(all, "", "  ") // texts and numbers always encode
-	return xml.Header + string(out) + "\n"
+	return xml.Header + string(plain.Must(xml.MarshalIndent(all, "", "  "))) + "\n"
 }
 
 // openUnits maps the units of metrics to the endings of their names in OpenMetrics; a count has none.

@@ -22,8 +22,8 @@ const (
 )
 
 // Plot draws, for each policy, the waits of fresh jobs over time: the p99 of each bucket, median over seeds, on a
-// logarithmic axis that all policies share, with the storms marked below. The summary must have Settings and Data. A
-// width of 0 stands for 80 columns; ascii asks for characters that every terminal has.
+// logarithmic axis that all policies share, with the storms marked below. It panics for a summary without Settings and
+// Data. A width of 0 stands for 80 columns; ascii asks for characters that every terminal has.
 func Plot(s *results.Summary, o TableOptions, ascii bool) string {
 	if s.Settings == nil || len(s.Data) != len(s.Policies) || s.Settings.Bucket <= 0 {
 		panic("text: a summary without series has no plot")

@@ -98,17 +98,9 @@ func (d *die) ranged(placeholder string) string {
 }
 
 // number returns the whole number in a text, and duration the duration; both panic if it holds none.
-func number(text string) int { return must(strconv.Atoi(text)) }
+func number(text string) int { return plain.Must(strconv.Atoi(text)) }
 
-func duration(text string) time.Duration { return must(time.ParseDuration(text)) }
-
-// must returns the value of a call that cannot fail; it panics for an error.
-func must[T any](value T, err error) T {
-	if err != nil {
-		panic("chaos: " + err.Error())
-	}
-	return value
-}
+func duration(text string) time.Duration { return plain.Must(time.ParseDuration(text)) }
 
 // healing is the time by which all storms of a random scenario have ended, and latestStart the latest start of one.
 const (
@@ -182,7 +174,7 @@ func (p *plan) takes(least, most string) {
 
 // kind gives a scenario a policy of the kind name, with drawn parameters.
 func (d *die) kind(p *plan, name string) {
-	k := must(policies.Find(name))
+	k := plain.Must(policies.Find(name))
 	p.kind = k
 	if p.policy = "{kind: " + name; len(k.Drawn.Params) > 0 {
 		p.policy += ", " + d.of(k.Drawn.Params...)

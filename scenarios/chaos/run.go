@@ -11,6 +11,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/check"
 	"qsim/engine/sim"
+	"qsim/results/plain"
 	"qsim/scenarios/world"
 )
 
@@ -229,7 +230,7 @@ func (s *setup) released(run *sim.Sim, checker *check.Checker) {
 
 // look compares with the recorded events the store's counts of jobs and, if jobs is set, every single job.
 func (s *setup) look(store engine.Store, checker *check.Checker, jobs bool) {
-	checker.Balance(must(store.Stats(context.Background(), 0)))
+	checker.Balance(plain.Must(store.Stats(context.Background(), 0)))
 	if jobs {
 		checker.Sweep(s.memory.Each)
 	}

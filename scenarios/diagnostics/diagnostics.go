@@ -70,7 +70,7 @@ func (ds List) Sorted() List {
 	})
 }
 
-// mostShown is the highest number of diagnostics that Text has in full.
+// mostShown is the highest number of diagnostics that Text writes in full.
 const mostShown = 100
 
 // Text returns diagnostics of a file for a person: each with its position, the lines around it from the file's text

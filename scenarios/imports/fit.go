@@ -10,6 +10,7 @@ import (
 
 	"qsim/engine/dist"
 	"qsim/engine/keyed"
+	"qsim/results/plain"
 )
 
 // Fit is a distribution of the scenario language fitted to a sample by maximum likelihood, with its distance from the
@@ -119,11 +120,8 @@ func thinned(sorted []float64, most int) []float64 {
 
 // drawn returns the distribution of the simulation that is equal to a fit. It has a table, which takes time to make.
 func (f *Fit) drawn() dist.Dist {
-	drawn, err := f.family.of(f.Parameters[0].Value, f.Parameters[len(f.Parameters)-1].Value)
-	if err != nil { // what is estimated of run times is far within the ranges of distributions
-		panic("imports: " + err.Error())
-	}
-	return drawn
+	// What is estimated of run times is far within the ranges of distributions.
+	return plain.Must(f.family.of(f.Parameters[0].Value, f.Parameters[len(f.Parameters)-1].Value))
 }
 
 // fit estimates the parameters of a distribution from sorted values, and measures how well it fits; false if it cannot.

@@ -131,8 +131,8 @@ func (b *report) retry(what string, r *Retry) {
 	}
 }
 
-// CompareText returns the validation as text: the simulation's waits beside the recorded ones.
-func CompareText(written *Written, all []Comparison) string {
+// ComparisonText returns the validation as text: the simulation's waits beside the recorded ones.
+func ComparisonText(written *Written, all []Comparison) string {
 	var b report
 	if len(all) == 0 {
 		b.line("\nno wait is on record to compare those of a simulation with")

@@ -80,7 +80,7 @@ func (l *Language) KeyOf(path string) (Key, bool) {
 const DefinitionsAt = "#/$defs/"
 
 // Read returns the documentation that the JSON schema contains, including the comments of the structs; storms are the
-// keys that name the kinds of storm. A kind that the schema lacks has no example. A schema that is no YAML panics.
+// keys that name the kinds of storm. A kind that the schema lacks has no example. Read panics if the schema is no YAML.
 func Read(schema []byte, storms []string) *Language {
 	root, problems := tree.Parse(schema) // JSON is YAML, so the parser keeps the order of the values
 	if len(problems) > 0 {

@@ -48,8 +48,8 @@ func notInDigits(full *yaml.Node) (problems []*yaml.LoadError) {
 	return problems
 }
 
-// decodeStorms fills in the Trouble of each storm; of several kinds of storm in one, an error, the first counts. It
-// returns its errors and those found before, problems, without the ones that a Storm has no field for its kind.
+// decodeStorms fills in the Trouble of each storm: that of its first kind, if by mistake it has several. It returns its
+// errors and those found before, problems, without the ones that a Storm has no field for its kind.
 func (sc *Scenario) decodeStorms(problems []*yaml.LoadError) []*yaml.LoadError {
 	problems = slices.DeleteFunc(problems, func(p *yaml.LoadError) bool {
 		key, ofStorm := strings.CutSuffix(p.Message, " not found in type spec.Storm")

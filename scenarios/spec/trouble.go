@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -19,7 +20,7 @@ import (
 
 // Trouble is a pointer to the keys of a storm, a struct of its kind such as CrashStorm, with rules in tags (see
 // checkKeys). Each kind has a file of its own, storm_KIND.go, that registers it by builtInStorm. Its struct may have a
-// method Fill that sets defaults, and a method check for what the rules of single keys leave out. The example of a kind
+// method Fill that sets defaults, and a method check for rules across keys. The example of a kind
 // in its documentation has the keys with a tag example, or is a storm of testdata/good/everything.yaml.
 type Trouble any
 
@@ -38,7 +39,10 @@ var stormKinds = []stormKind{{effect: func(Trouble, Duration) Effect { return Ef
 // builtInStorm adds a kind of storm to stormKinds, by its rank, and returns the length of that list, so that a variable
 // in each kind's file can be initialized by the call.
 func builtInStorm[T any](rank int, key string, effect func(t *T, lasts Duration) Effect) int {
-	at, _ := slices.BinarySearchFunc(stormKinds, rank, func(k stormKind, rank int) int { return k.rank - rank })
+	at, taken := slices.BinarySearchFunc(stormKinds, rank, func(k stormKind, rank int) int { return k.rank - rank })
+	if at == 0 || taken {
+		panic(fmt.Sprintf("spec: storms of kind %s need a rank above 0 that no other kind has, not %d", key, rank))
+	}
 	stormKinds = slices.Insert(stormKinds, at, stormKind{rank, key, reflect.TypeFor[*T](),
 		func(t Trouble, lasts Duration) Effect { return effect(t.(*T), lasts) }})
 	return len(stormKinds)
@@ -54,7 +58,10 @@ func NewTrouble(key string) Trouble {
 
 // kind returns the kind of a storm, by the type of its Trouble.
 func (s *Storm) kind() *stormKind {
-	return plain.Find(stormKinds, func(k *stormKind) bool { return k.of == reflect.TypeOf(s.Trouble) })
+	if k := plain.Find(stormKinds, func(k *stormKind) bool { return k.of == reflect.TypeOf(s.Trouble) }); k != nil {
+		return k
+	}
+	panic(fmt.Sprintf("spec: no kind of storm has keys of type %T", s.Trouble))
 }
 
 // Kind returns the key that names the kind of a storm, such as crash; "" if the storm has no Trouble.

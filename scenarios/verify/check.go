@@ -168,7 +168,7 @@ func written(v any, number func(v float64) string) string {
 	return fmt.Sprint(v)
 }
 
-// notes returns what stands below the table: rows left out and why, failures, and the probability of a false alarm.
+// notes returns the notes below the table: rows left out and why, failures, and the probability of a false alarm.
 func (s *Summary) notes() string {
 	var reasons []string // in the order in which they are first given
 	given := map[string][]string{}

@@ -60,10 +60,16 @@ func seedsToReach(half, distance float64, n int, level float64) int {
 		return 0
 	}
 	deviation := half * math.Sqrt(float64(n)) / tQuantile(float64(n), alpha)
-	needed := n + sort.Search(mostSeeds, func(more int) bool {
-		values := float64(n + more)
-		return tQuantile(values, level)*deviation/math.Sqrt(values) < math.Abs(distance)
-	})
+	enough := func(values int) bool {
+		return tQuantile(float64(values), level)*deviation/math.Sqrt(float64(values)) < math.Abs(distance)
+	}
+	// The normal quantile is below Student's, and soon close to it.
+	normal := math.Sqrt2 * math.Erfinv(1-level) * deviation / distance
+	least, width := max(n, int(min(normal*normal, mostSeeds))), 1
+	for least+width <= mostSeeds && !enough(least+width) {
+		width *= 2
+	}
+	needed := least + sort.Search(width, func(more int) bool { return enough(least + more) })
 	return roundSeeds(float64(needed), n)
 }
 

@@ -82,6 +82,36 @@ func TestSeedsToTell(t *testing.T) {
 	}
 }
 
+// TestSeedsToReach compares the estimated number of seeds with the first one, counted up from n, that is enough.
+func TestSeedsToReach(t *testing.T) {
+	counted := func(half, distance float64, n int, level float64) int {
+		deviation := half * math.Sqrt(float64(n)) / tQuantile(float64(n), alpha)
+		for n < 3000 && halfWidth(deviation, n, level) >= math.Abs(distance) {
+			n++
+		}
+		return n
+	}
+	for _, distance := range []float64{0.1, 0.3, 0.6, -0.9, 1, 1.1, 2, 10} {
+		for _, n := range []int{2, 3, 5, 20, 97} {
+			for _, level := range []float64{alpha, alpha / 2, alpha / 50} {
+				want := roundSeeds(float64(counted(0.3, distance, n, level)), n)
+				if got := seedsToReach(0.3, distance, n, level); got != want {
+					t.Errorf("%v away, %d seeds, level %v: %d, want %d", distance, n, level, got, want)
+				}
+			}
+		}
+	}
+	nan := math.NaN()
+	for _, tt := range []struct {
+		half, distance float64
+		want           int
+	}{{1, 0, 0}, {nan, 1, 0}, {1, nan, 0}, {1, 1e-9, 0}, {math.Inf(1), 1, 0}, {0, 1, 21}, {1, 0.0134, 98_000}, {1, 0.0132, 0}} {
+		if got := seedsToReach(tt.half, tt.distance, 20, alpha); got != tt.want {
+			t.Errorf("± %v, %v away: %d, want %d", tt.half, tt.distance, got, tt.want)
+		}
+	}
+}
+
 func TestJudge(t *testing.T) {
 	nan := math.NaN()
 	of := func(mean, half float64, bound string) Estimate {

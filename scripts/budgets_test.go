@@ -54,20 +54,20 @@ var budgets = []budget{
 	{"scenarios/pool", 118, 100},
 	{"scenarios/reference", 687, 700},
 	{"scenarios/scenariotest", 85, 90}, // for go test of repositories that have a policy of their own
-	{"scenarios/spec", 2967, 1900},
+	{"scenarios/spec", 2970, 1900},
 	{"scenarios/study", 5116, 3000},
 	{"scenarios/trace", 1569, 1250},
 	{"scenarios/tree", 501, 444}, // YAML with positions
 	{"scenarios/validate", 1103, 600},
 	{"scenarios/verify", 3303, 2600},
 	{"scenarios/world", 4469, 2700},
-	{"results", 4435, 2300},
+	{"results", 4441, 2300},
 	{"results/measure", 4721, 3150},
 	{"results/plain", 408, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
 	{"results/report", 6618, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1503, 1700},
 	{"cmd/bench", 4897, 3000}, // of which 90 find out when claims see new jobs
-	{"cmd/cli", 4997, 3600},
+	{"cmd/cli", 5003, 3600},
 	{"cmd/input", 144, 100},
 	{"cmd/play", 1117, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_128, 56_000
+	mostLines, goalLines             = 82_143, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

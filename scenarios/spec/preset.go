@@ -34,6 +34,9 @@ func Presets() []Preset { return slices.Clone(presets()) }
 
 // PresetNamed returns the preset with that name or alias, in which _ may stand for -; nil if there is none.
 func PresetNamed(name string) *Preset {
+	if name == "" {
+		return nil // before the presets are read, which takes 3 ms
+	}
 	name = strings.ReplaceAll(name, "_", "-")
 	for _, p := range presets() {
 		if p.Name == name || slices.Contains(p.Aliases, name) {

@@ -10,7 +10,7 @@ import (
 	"qsim/scenarios/spec"
 )
 
-// process is an iterator over the arrivals of one class, in order of time.
+// process is an iterator over the arrivals of the jobs of one class, in order of time.
 type process interface {
 	// next returns the next arrivals; false: there are no more.
 	next() (arrival, bool)
@@ -83,7 +83,7 @@ func newProcess(sc *scenarios.Scenario, class int, rand keyed.Rand) (process, er
 // leastCV is the smallest coefficient of variation of gamma gaps; below it, gaps are practically equal.
 const leastCV = 0.001
 
-// burstFactors returns the storms that multiply the arrival rate of a class.
+// burstFactors returns the effects of the storms (injected load and faults) that multiply the arrival rate of a class.
 func burstFactors(sc *scenarios.Scenario, class int) (all []strike) {
 	for i := range sc.Storms {
 		if s, x := strikeOf(sc, i); x.Class == sc.Jobs[class].Class && x.Rate != nil {
@@ -184,7 +184,7 @@ func (x *intensity) after(at, arrivals float64) float64 {
 	return x.stop
 }
 
-// phases is the state of an on-off process, which begins on. It can be asked only for ascending times.
+// phases is the state of an on-off arrival process, which begins on. It can be asked only for ascending times.
 type phases struct {
 	draws   classDraws
 	on, off dist.Dist

@@ -45,7 +45,7 @@ type Bounds struct {
 // ForEver stands for a duration without a bound.
 const ForEver = 1000 * time.Hour
 
-// Bounds computes the bounds of a simulation.
+// Bounds computes upper bounds on the durations of the simulation's jobs and calls once its storms are over.
 func (s *Setup) Bounds() *Bounds {
 	sc := s.Scenario
 	e := &sc.Engine
@@ -152,8 +152,8 @@ func (b *Bounds) Rules() check.Rules {
 	return r
 }
 
-// way returns an upper bound on the round trip of a store call that is answered; trip, one that also holds for a call
-// that is lost and times out.
+// way returns an upper bound on the round trip of a store call whose answer arrives; trip, one that also holds for a
+// call that is lost and times out.
 func (b *Bounds) way() time.Duration {
 	return 2*slices.Max(b.most[:]) + b.perJob*time.Duration(b.Node.Fetch.Batch+b.Node.Commit.Batch)
 }
@@ -289,8 +289,8 @@ func (b *Bounds) Patience() time.Duration {
 	return 2*(idle+b.skew()+b.lease()) + time.Minute
 }
 
-// hesitates returns an upper bound on the time for which a policy may hold back ready jobs while workers are idle, if
-// the given number of attempts fail.
+// hesitates returns an upper bound on the time for which a policy may hold back ready jobs while workers are idle, as a
+// circuit breaker does, if the given number of attempts fail.
 func (b *Bounds) hesitates(fails int) time.Duration {
 	switch b.Scenario.Policies[0].Kind {
 	case "breaker": // one probe each minute and a tenth, which any failure delays, here and at another dependency

@@ -140,5 +140,5 @@ func makesRoom(sc *scenarios.Scenario) bool {
 	return sc.Engine.MaxInFlight > 0 || slices.ContainsFunc(sc.Jobs, limited)
 }
 
-// wakeModes maps the rules for waking nodes to those of a simulation.
+// wakeModes maps a scenario's setting of which idle nodes a new ready job wakes (one, all or none) to the simulator's.
 var wakeModes = map[spec.Wake]sim.WakeMode{"one": sim.WakeOne, "all": sim.WakeAll, "none": sim.WakeNone}

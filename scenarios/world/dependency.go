@@ -106,7 +106,7 @@ func (d *dependency) fill(now float64) {
 	d.tokens = min(d.tokens, d.holds(factor))
 }
 
-// holds returns the capacity of the token bucket while storms multiply the limit by factor.
+// holds returns the size of the dependency's token bucket while storms multiply its rate limit by factor.
 func (d *dependency) holds(factor float64) float64 {
 	return max(1, float64(d.rate*factor)*1e9)
 }
@@ -160,7 +160,7 @@ type step struct {
 	write bool
 }
 
-// way draws a one-way network delay of an attempt that updates the row: number 0 or 1 of its read, 2 or 3 of its write.
+// way draws a one-way network delay of an attempt that updates the row: n is 0 or 1 for its read, 2 or 3 for its write.
 func (r *row) way(who delivery, n uint16) time.Duration {
 	if r.network.IsConstant() {
 		return r.network.Duration(0.5)
@@ -184,7 +184,7 @@ func (r *row) begin(now engine.Time, who delivery, runs time.Duration, writes bo
 	return min(worked+sends+answers, dist.LongestDraw)
 }
 
-// won reports whether an attempt that ends now has updated the row.
+// won reports whether the write of an attempt that ends now took effect: no other attempt changed the row in between.
 func (r *row) won(now engine.Time, who delivery) bool {
 	r.catchUp(now)
 	a := r.attempts[who]

@@ -108,7 +108,7 @@ func (h *handlers) addStorm(sc *scenarios.Scenario, i int) {
 	}
 }
 
-// draw returns the n-th uniform random number of an attempt for a purpose, such as its failure.
+// draw returns the n-th uniform random number of an attempt for a purpose, such as to decide whether it fails.
 func (h *handlers) draw(p keyed.Purpose, j *engine.Job, n uint16) float64 {
 	return h.rand.Uniform(p, uint64(j.ID), uint64(j.Delivery), n)
 }

@@ -45,7 +45,7 @@ type Mechanics struct {
 	last     time.Duration   // end of the latest execution
 }
 
-// NewMechanics returns the phases of a scenario with zero counts: a phase ends where a storm begins or ends, and where
+// NewMechanics returns sums of zero for each phase of a scenario: a phase ends where a storm begins or ends, and where
 // arrivals end.
 func NewMechanics(s *measure.Settings, speed Speed) *Mechanics {
 	m := &Mechanics{speed: speed}

@@ -33,8 +33,8 @@ type callers struct {
 // enqueueDelay is a function that returns the time from a job's arrival until it is enqueued.
 type enqueueDelay = func(at engine.Time, j *engine.NewJob) time.Duration
 
-// patience holds how long the callers of a class wait before they resubmit, nil for ever, and the numbers of jobs and
-// of resubmitted copies so far.
+// patience holds the settings of impatient callers of a class (after how long they enqueue another copy; nil: they wait
+// for ever), and the numbers of jobs and of resubmitted copies so far.
 type patience struct {
 	of              *spec.Patience
 	firsts, further uint64

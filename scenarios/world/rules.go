@@ -25,7 +25,7 @@ func (w *world) rules(rand keyed.Rand) check.Rules {
 	return r
 }
 
-// promises returns the invariants that hold throughout a run, even during storms.
+// promises returns the invariants that a checker verifies throughout a run, even during storms.
 func (w *world) promises(rand keyed.Rand) check.Rules {
 	sc := w.sc
 	r := check.Rules{Store: w.store, Node: w.node, Nodes: int(sc.Engine.Nodes), Calm: engine.Never,
@@ -58,7 +58,7 @@ func (w *world) promises(rand keyed.Rand) check.Rules {
 	return r
 }
 
-// retryRules returns the bounds on delays and attempts that a checker applies to a retry policy.
+// retryRules returns the bounds on backoff delays and attempts that a checker applies to a retry policy.
 func retryRules(b *policies.Backoff) check.Retry {
 	return check.Retry{MaxAttempts: int32(min(b.MaxAttempts, 1<<30)), ByFailure: b.Count == policies.CountFailure,
 		Never: b.Never, Free: b.Free, FreeMax: int32(min(b.FreeMax, 1<<30)), Aged: b.Deadline > 0, Delay: delayBounds(b)}
@@ -117,7 +117,7 @@ func (w *world) calmRules(r *check.Rules) {
 	}
 }
 
-// roundTrip returns an upper bound on the latency of a store call for a batch of that many jobs.
+// roundTrip returns an upper bound on the latency of one store call, such as a claim, for a batch of that many jobs.
 func roundTrip(sc *scenarios.Scenario, call *scenarios.Distribution, batch int) time.Duration {
 	each := &sc.Engine.Store.PerJob
 	perJob := max(8*each.Average().Std(), 4*longestDraw(each))
@@ -220,7 +220,7 @@ func isCalm(sc *scenarios.Scenario) bool {
 		!slices.ContainsFunc(sc.Jobs, disturbs)
 }
 
-// isQuick reports whether store calls with one-way delays of that distribution end well within their timeout.
+// isQuick reports whether store calls whose one-way delays have the distribution d end well within their timeout.
 func isQuick(sc *scenarios.Scenario, d *scenarios.Distribution) bool {
 	return d.Average().Std() < shortestTimeout(sc)/100 && longestDraw(d) < shortestTimeout(sc)/8
 }

@@ -172,7 +172,7 @@ func (p *fastPolicy) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return dst
 }
 
-// rule returns the parameters of a claim order with its times converted to the wall clock.
+// rule returns a copy of a claim rule (parameters of a claim order) with its times converted to the wall clock.
 func (p *fastPolicy) rule(r *engine.Rule) *engine.Rule {
 	fast := p.rules[r]
 	if fast == nil {

@@ -25,7 +25,7 @@ type troubles struct {
 	ofControl, ofFault, ofSlow []int
 }
 
-// equip adds the storms of a scenario, and its store options, to the configuration of a simulation.
+// equip adds the storms (injected faults) of a scenario, and its store options, to the configuration of a simulation.
 func equip(sc *scenarios.Scenario, cfg *sim.Config, links *sim.Links, rand keyed.Rand) *troubles {
 	t := troublesOf(sc, rand)
 	cfg.Rand, cfg.Controls, cfg.Parallel = rand, t.controls, int(sc.Engine.Store.Parallel)
@@ -142,7 +142,7 @@ func (s *Setup) skew() (d time.Duration) {
 	return d
 }
 
-// level is a step of a piecewise constant factor: its value from a time until the next level begins.
+// level is one step of a piecewise constant factor, which holds from a time until the next level begins.
 type level struct {
 	from   float64 // start of the level in nanoseconds
 	factor float64

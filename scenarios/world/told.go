@@ -31,8 +31,8 @@ type reader struct {
 // StatsEvery returns the interval at which the policy reads statistics of the store.
 func (r reader) StatsEvery() time.Duration { return r.every }
 
-// readsLike returns the wrapper of a policy; if the policy reads statistics of the store, so does the wrapper, at the
-// same interval, converted to a clock of the given speed.
+// readsLike returns wrapper, the wrapper of a policy. If the policy reads statistics of the store, so does the result,
+// at the same interval, converted to a clock of the given speed.
 func readsLike(wrapper, policy engine.Policy, speed Speed) engine.Policy {
 	if r, ok := policy.(engine.StatsReader); ok {
 		return reader{wrapper, speed.Real(r.StatsEvery())}

@@ -114,8 +114,8 @@ const unrepeated = 1 << 62
 // goldenSection is the golden ratio's fraction of 2^64, to the nearest odd number.
 const goldenSection = 0x9E3779B97F4A7C15
 
-// turned returns where, in the measured part of a phase, a simulation begins to draw: its number, Draw, times the
-// golden section of the part's length, modulo that length, so that simulations begin far from each other.
+// turned returns at which offset in a phase's measured part a simulation begins to draw delays: its number, Draw, times
+// the golden section of the part's length, modulo that length, so that simulations begin far apart.
 func (o *Overlay) turned(p *Phase) time.Duration {
 	if !p.Steady {
 		return 0

@@ -10,7 +10,7 @@ import (
 	"qsim/engine/sim"
 )
 
-// Alter replaces the delays of a simulation by the measured ones: see Options.Alter.
+// Alter changes the configuration of a simulation so that its delays are those measured on the wall clock.
 func (o *Overlay) Alter(_ int, _ uint64, cfg *sim.Config) {
 	m := &measured{Overlay: o, rand: keyed.Rand{Seed: cfg.Rand.Seed + o.Draw*goldenSection}, handlers: cfg.Handlers,
 		calls: make(map[callKey]measuredCall)}

@@ -42,7 +42,7 @@ func (s Speed) delay(measured time.Duration) time.Duration { return max(0, s.Vir
 // measurement is a value measured on the wall clock that can be converted to the time of the scenario.
 type measurement[T any] interface{ virtual(Speed) T }
 
-// virtual converts what was measured on the wall clock to the time of the scenario.
+// virtual converts values measured on the wall clock, such as delays, to the time of the scenario.
 func virtual[T measurement[T]](measured []T, s Speed) (all []T) {
 	for _, m := range measured {
 		all = append(all, m.virtual(s))
@@ -55,11 +55,11 @@ func virtual[T measurement[T]](measured []T, s Speed) (all []T) {
 // together then, and a backlog forms that as many slow calls spread over the run would not cause.
 const moment = 50 * time.Millisecond
 
-// momentLeast is the least number of measured delays to draw one from: if fewer were measured about that moment, those
-// measured next before and after it count too.
+// momentLeast is the fewest measured delays from which one is drawn: if fewer were measured about the time wanted,
+// those measured next before and after it count too.
 const momentLeast = 8
 
-// timedMeasurement is a measurement with the time at which it was taken.
+// timedMeasurement is the constraint on measured values, such as a delay, that know when they were measured.
 type timedMeasurement[T any] interface {
 	measurement[T]
 	at() time.Duration

@@ -135,7 +135,7 @@ func (w *workload) Next(j *engine.NewJob) (at engine.Time, ok bool) {
 	}
 }
 
-// comes reports whether the job is one of a burst or among those that the key `only` lists.
+// comes reports whether a job is enqueued: it is of a burst, or the key `only` of its class lists its number.
 func (c *classStamp) comes(job engine.JobID) bool {
 	_, index := spec.Arrival(job)
 	return index >= 1<<spec.BurstShift || slices.Contains(c.these, scenarios.Count(index))

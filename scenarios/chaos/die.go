@@ -14,7 +14,7 @@ import (
 	"qsim/results/plain"
 )
 
-// die draws random settings of a random scenario (world): n of them so far, in a sequence of its own.
+// die is a random number generator for the settings of a random scenario (world), n draws into a sequence of its own.
 type die struct {
 	rand keyed.Rand
 	n    uint64

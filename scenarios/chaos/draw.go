@@ -196,8 +196,8 @@ func (d *die) costs(p *plan, pattern string) {
 	}
 }
 
-// policy gives a scenario the policy with the highest of all lots, of which each kind draws as many as its weight: a
-// further kind changes only the scenarios that it wins.
+// policy gives a scenario a random policy: each kind draws as many numbers as its weight, and the kind with the highest
+// number wins. So a further kind of policy changes only the scenarios that it wins.
 func (d *die) policy(p *plan) {
 	winner, highest := "", -1
 	for _, k := range policies.Kinds() {

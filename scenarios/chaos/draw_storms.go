@@ -94,7 +94,7 @@ func (d *die) storms(p *plan) {
 	}
 }
 
-// lapses draws executions that outlast their leases while heartbeats are lost, in a scenario where every process judges
+// lapses adds executions that outlast their leases while heartbeats are lost, for a scenario where every process judges
 // by its own clock when its leases end.
 func (d *die) lapses(p *plan) {
 	p.set("engine.timeout", "0s")

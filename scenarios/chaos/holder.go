@@ -18,7 +18,7 @@ type shift struct {
 	at   engine.Time
 }
 
-// attempt is a map key for an attempt of a job on a node; error is set only for the delay returned by the retry policy.
+// attempt is a map key for an attempt of a job on a node; error is set only where the key is for a retry's delay.
 type attempt struct {
 	node     int32
 	job      engine.JobID
@@ -32,7 +32,7 @@ type answer struct {
 	delay time.Duration
 }
 
-// held records when the holder of a lease received it, and when it ends by the holder's own clock.
+// held is what the holder of a lease knows of it: when it received the lease, and when that ends by its own clock.
 type held struct {
 	from engine.Time // the answer to its claim arrives
 	ends engine.Time // by the wall clock of the holder, at the latest; Never: that does not count
@@ -114,7 +114,7 @@ func (w *wire) claimsPromoted(now engine.Time, c *engine.Call) {
 	}
 }
 
-// woken records a run of wakes that all went to one node: the node, their number and the time of the first.
+// woken counts the latest wakes in a row that all went to one node: the node, their number and the time of the first.
 type woken struct {
 	node  int32
 	times int

@@ -33,7 +33,7 @@ type Report struct {
 // Failed reports whether an invariant broke or the engine panicked.
 func (r *Report) Failed() bool { return r.Breach != nil || r.Panic != "" }
 
-// same reports whether two runs failed in the same way.
+// same reports whether two runs failed in the same way: by the same invariant and message, or by the same panic.
 func (r *Report) same(other *Report) bool {
 	if r.Breach != nil && other.Breach != nil {
 		return r.Breach.Invariant == other.Breach.Invariant && form(r.Breach.What) == form(other.Breach.What)
@@ -154,7 +154,7 @@ func (r *runner) once(w *World, checked bool, history *check.History) (report Re
 	return report, s
 }
 
-// drive runs a simulation until no unfinished job or execution is left, its time is over or an invariant breaks.
+// drive steps a simulation until no unfinished job or execution is left, its time is over or an invariant breaks.
 func (s *setup) drive(run *sim.Sim, checker *check.Checker, checked bool) {
 	healed, deadline := engine.Time(min(s.Heal+s.Enqueue, world.ForEver)), engine.Never // what is on its way then has come
 	late := time.Duration(0)
@@ -209,7 +209,7 @@ func (s *setup) drive(run *sim.Sim, checker *check.Checker, checked bool) {
 	}
 }
 
-// letGo reports whether no process holds a lease or runs a job any more.
+// letGo reports whether no process in the simulation holds a lease or runs a job any more.
 func (s *setup) letGo(run *sim.Sim) bool {
 	for node := range int32(s.Nodes) {
 		if held, idle, ok := run.Holds(node); ok && (held != 0 || idle != s.Node.Workers) {
@@ -219,7 +219,7 @@ func (s *setup) letGo(run *sim.Sim) bool {
 	return true
 }
 
-// released reports to the checker, at the end of a run, how many leases and idle workers every process has.
+// released passes to the checker, at the end of a run, the number of leases and of idle workers of every process.
 func (s *setup) released(run *sim.Sim, checker *check.Checker) {
 	for node := range int32(s.Nodes) {
 		if held, idle, ok := run.Holds(node); ok {
@@ -228,7 +228,7 @@ func (s *setup) released(run *sim.Sim, checker *check.Checker) {
 	}
 }
 
-// look compares with the recorded events the store's counts of jobs and, if jobs is set, every single job.
+// look makes the checker compare the store's counts of jobs with the recorded events and, if jobs is set, every job.
 func (s *setup) look(store engine.Store, checker *check.Checker, jobs bool) {
 	checker.Balance(plain.Must(store.Stats(context.Background(), 0)))
 	if jobs {

@@ -48,7 +48,7 @@ func (s *shrinker) over() bool {
 	return s.tries >= mostTries || s.events >= mostEvents || s.stop != nil && s.stop()
 }
 
-// try parses a scenario's text, makes it the smallest if it fails in the same way, and reports whether it does.
+// try parses a scenario's text, makes it the smallest if it fails as the original does, and reports whether it does.
 func (s *shrinker) try(lines []string) bool {
 	if s.over() {
 		return false
@@ -88,7 +88,7 @@ func entries(lines []string, key string) (at []int) {
 	return at
 }
 
-// dropStorms tries to remove storms: all, then halves, then single ones.
+// dropStorms removes the storms that the failure does not need: it tries all, then halves, then single ones.
 func (s *shrinker) dropStorms() {
 	without(len(entries(s.lines(), "storms")), func(from, to int) bool {
 		lines := s.lines()
@@ -158,7 +158,7 @@ func (w *World) arrivals() (ids []engine.JobID) {
 	return ids
 }
 
-// only returns the lines of the smallest failing scenario so far, reduced to the jobs with these IDs.
+// only returns the lines of the smallest failing scenario so far, changed so that only the jobs with these IDs arrive.
 func (s *shrinker) only(ids []engine.JobID) []string {
 	lines := s.lines()
 	for class, i := range entries(lines, "jobs") {
@@ -177,7 +177,7 @@ func (s *shrinker) only(ids []engine.JobID) []string {
 	return lines
 }
 
-// fewer tries a smaller number of nodes or workers.
+// fewer reduces the number of nodes or of workers, as key says, to the smallest with which the scenario fails alike.
 func (s *shrinker) fewer(key string) {
 	lines := s.lines()
 	at := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "  "+key+": ") })
@@ -206,7 +206,7 @@ func (s *shrinker) fewer(key string) {
 	}
 }
 
-// dropKeys tries to reset settings to their defaults: whole lines, and keys within a line.
+// dropKeys resets to their defaults the settings that the failure does not need: whole lines, and keys within a line.
 func (s *shrinker) dropKeys() {
 	for i := len(s.lines()) - 1; i >= 0; i-- {
 		lines := s.lines()

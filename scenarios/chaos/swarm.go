@@ -41,7 +41,7 @@ type Failure struct {
 	History string // events of the job in the report's breach
 }
 
-// Result is the sum of the results of the runs of all seeds.
+// Result is the result of a swarm: the sums over the runs of all its seeds, and the failures.
 type Result struct {
 	Seeds   uint64 // number of finished seeds
 	Events  int64
@@ -132,7 +132,7 @@ func (s *swarm) one(seed uint64) error {
 	return nil
 }
 
-// count adds the result of one seed's run to that of the swarm.
+// count adds the report of one seed's run to the result of the swarm.
 func (s *swarm) count(w *World, report *Report) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

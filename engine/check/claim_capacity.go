@@ -68,7 +68,7 @@ func (c *Checker) fillsRoom(*subject) bool {
 		"node %d claimed %d jobs and had room for %d, and left %d that were ready", l.node, claimed, room, left)
 }
 
-// comesByAge checks that a claim returns the jobs of a kind by age (ready key), where the policy claims in that order.
+// comesByAge checks that a claim returns jobs of one kind in order of age (ready key), where the policy claims by age.
 func (c *Checker) comesByAge(s *subject) bool {
 	l, j := &c.claim, s.j
 	key, oldest := j.key, c.rules.Order == engine.OldestReady

@@ -40,7 +40,7 @@ func (c *Checker) Probes() [NumProbes]int64 {
 	return [NumProbes]int64(probes[:NumProbes])
 }
 
-// counted returns the number of all checks, by invariant and by probe.
+// counted returns how often each invariant and each probe (a rule that applies in few runs) was checked.
 func (c *Checker) counted() (checks [NumInvariants]int64, probes [uncounted]int64) {
 	c.caughtUp()
 	checks, probes = c.checks, c.probes

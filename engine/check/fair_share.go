@@ -50,7 +50,7 @@ func (c *claim) onUnheard(node int32, now engine.Time) {
 	}
 }
 
-// Overtaken records that the next claim to reach the store is one that its node has given up as lost, and sent anew.
+// Overtaken records that the next claim to reach the store is a late one: its node has given it up and sent another.
 func (c *Checker) Overtaken(node int32, at engine.Time) { c.caughtUp().claim.onUnheard(node, at) }
 
 // onHeard resumes the count of a node's deficit of fresh claims when it begins a job claimed after the lost answer.

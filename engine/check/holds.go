@@ -19,7 +19,7 @@ type Holds struct {
 	Buries   int
 }
 
-// spent is the account of one process in its retry budget (bound.Ration): retries begun, and what it has earned.
+// spent is the state of one process's retry budget (bound.Ration): the retries that it began, and what it has earned.
 type spent struct {
 	level         int64         // without a window: cost of retries begun less what was earned since, at least 0
 	begun, earned []engine.Time // with a window: times of retries begun and of fresh jobs claimed

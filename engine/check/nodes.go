@@ -51,7 +51,7 @@ type plans struct {
 	emptied engine.Time // time of the latest claim in this life that found the queue empty; 0: none did
 }
 
-// execution is the checker's state of the job that runs in one slot of an engine, if any does.
+// execution is the checker's state of one worker slot of a node: the job that runs in it, if any does.
 type execution struct {
 	job      engine.JobID // job that runs; 0: none
 	delivery int32
@@ -70,7 +70,7 @@ type owing struct {
 	since, all int    // outcomes of executions that ended since the latest claim, and before it
 }
 
-// owes counts an outcome of a node as not yet committed.
+// owes records that an execution has ended on a node whose outcome the store has not committed yet.
 func (n *node) owes(j *job, token engine.Token, at engine.Time) {
 	if j != nil && j.token == token && j.owed == 0 && j.state == engine.InFlight {
 		n.owing.since++
@@ -79,7 +79,7 @@ func (n *node) owes(j *job, token engine.Token, at engine.Time) {
 	}
 }
 
-// toldOf removes a job's outcome from the counts of those not committed yet: it is committed, or never will be.
+// toldOf takes a job off the count of a node's uncommitted outcomes: its outcome is committed, or never will be.
 func (n *node) toldOf(j *job) {
 	if j.owed == n.life && j.owed != 0 {
 		if j.turn == n.owing.turn {
@@ -137,7 +137,7 @@ func (c *Checker) followMachine(s *subject) {
 	c.idles(n)
 }
 
-// rests sets the time since which a node has idle workers to now, or to Never if it has none or does not run.
+// rests sets, after a change of a node, the time since which it has had idle workers: now, or Never if none is idle.
 func (c *Checker) rests(n *node) {
 	n.idleSince = engine.Never
 	if n.up && !n.frozen && n.busy < c.rules.Node.Workers {
@@ -212,7 +212,7 @@ func (c *Checker) followFreed(n *node) {
 	c.idles(n)
 }
 
-// load sums the idle time of workers and the executions begun, to judge whether they explain a job's wait.
+// load is the sum of all workers' idle time and of the executions begun, to judge whether they explain a job's wait.
 type load struct {
 	idle   int     // idle workers of processes that run and have no stop signal
 	idled  float64 // idle time of all workers up to at, in nanoseconds
@@ -222,7 +222,7 @@ type load struct {
 	before int64   // value of begun at Rules.Calm
 }
 
-// spend adds to the total the idle time of all workers since it was last called.
+// spend adds to the sum of idle time that of all idle workers since spend was last called.
 func (l *load) spend(now engine.Time) {
 	l.idled += float64(now-l.at) * float64(l.idle)
 	l.at = now
@@ -268,22 +268,22 @@ func (c *Checker) MayClaim(node int32) bool {
 	return cfg.Commit.Backpressure == 0 && !cfg.Lease.RunLate && !c.rules.Store.Held && !n.wasStopped && !n.plans.under
 }
 
-// Claims records that a claim of a node is under way or, if under is false, that its answer has arrived.
+// Claims records that a claim of a node is on its way (under) or, if under is false, that its answer has arrived.
 func (c *Checker) Claims(node int32, under bool) { c.nodes[node].plans.under = under }
 
 // Planned records the time at which a node plans a claim.
 func (c *Checker) Planned(node int32, at engine.Time) { c.nodes[node].plans.at = at }
 
-// Idles reports whether a node runs, was not told to stop, and has had idle workers and claimed nothing since a time.
+// Idles reports whether a node runs, was not told to stop, and has had idle workers yet no claim since the given time.
 func (c *Checker) Idles(node int32, since engine.Time) bool {
 	n := &c.caughtUp().nodes[node]
 	return n.up && !n.frozen && !n.wasStopped && n.idleSince <= since
 }
 
-// Stops reports whether a node was told to stop.
+// Stops reports whether a node's process has received a stop signal.
 func (c *Checker) Stops(node int32) bool { return c.nodes[node].wasStopped }
 
-// Froze reports whether a node is frozen, or has been since a time.
+// Froze reports whether a node is frozen now, or was at any moment since the given time.
 func (c *Checker) Froze(node int32, since engine.Time) bool {
 	return c.nodes[node].frozen || c.nodes[node].woke >= since
 }

@@ -8,7 +8,7 @@ import (
 
 // The rules that rest on a bound or on what a policy promises.
 
-// heard reports whether it is guaranteed that all calls executed since the given time were answered in time.
+// heard reports whether the rules guarantee that every call executed since the given time was answered in time.
 func (c *Checker) heard(since engine.Time) bool {
 	return c.rules.Trip > 0 && c.rules.Heard > 0 && since >= c.rules.Heard
 }
@@ -38,7 +38,7 @@ func (c *Checker) claimsWhileReady(*subject) bool {
 	return false // checked for each process
 }
 
-// keptUntil has the rules for the time after the storms checked again at time t or earlier: one may be broken by then.
+// keptUntil makes the checker apply the rules for the time after the storms again by time t: one may be broken then.
 func (c *Checker) keptUntil(t engine.Time) { c.kept = min(c.kept, t) }
 
 // wakes holds the time since which a claim is due: a job became ready while no other was, and workers were idle.
@@ -61,7 +61,7 @@ func (c *Checker) wake() {
 	}
 }
 
-// claimsWhenWoken checks that a process claims soon after a job has become ready.
+// claimsWhenWoken checks that a process claims soon after a job has become ready while no other was and workers idled.
 func (c *Checker) claimsWhenWoken(*subject) bool {
 	if c.wakes.at == engine.Never || c.ready == engine.Never {
 		return false
@@ -146,7 +146,7 @@ func (c *Checker) reapsSeldomInVain(s *subject) bool {
 		"it looks for expired leases again and again, and finds none: %v ahead of one every %v", ahead, least)
 }
 
-// pace measures how far a series of calls is ahead of one call per interval.
+// pace measures how long a series of calls is ahead of a schedule of one call per interval.
 type pace struct {
 	ahead time.Duration
 	at    engine.Time // time of the latest call
@@ -168,7 +168,7 @@ func (c *Checker) keepsToCooldown(s *subject) bool {
 		c.complain(Shares, "its claims are to be %v apart, and are %v ahead of that", least, ahead)
 }
 
-// keepsToBatch checks that a call has no more jobs than its batch size.
+// keepsToBatch checks that a call to the store has no more jobs than the batch size of its operation.
 func (c *Checker) keepsToBatch(s *subject) bool {
 	most := c.d.batches[s.Op]
 	return most == 0 || int(s.Count) <= most ||
@@ -291,7 +291,7 @@ func (c *Checker) asksForEver(s *subject) bool {
 	return !silent || c.complain(Leases, "it began at %v, and its lease was to last for ever from then on", j.started)
 }
 
-// tellsInTime checks, as a lease is recovered, that its holder ended the job too late to have committed its outcome.
+// tellsInTime checks, as a lease is recovered, that its holder did not end the job long before without committing it.
 func (c *Checker) tellsInTime(s *subject) bool {
 	j, n := s.j, &c.nodes[s.j.node]
 	if !c.holderSpeaks(j) || j.finished == 0 || !c.heard(c.now) {
@@ -313,8 +313,8 @@ func (c *Checker) isPromotedInTime(s *subject) bool {
 	return late <= most || c.complain(Due, "it was due at %v, %v ago", s.j.ready, late)
 }
 
-// loadExplains checks that the load explains a job's wait: all that time workers were busy, but for the time that they
-// take to find their next job.
+// loadExplains checks that a job's wait is explained by the load: the workers were busy all that time, but for the time
+// that they take to find their next job.
 func (c *Checker) loadExplains(s *subject) bool {
 	if c.now < c.rules.Calm {
 		return false
@@ -338,7 +338,7 @@ func (c *Checker) waitedBriefly(s *subject) bool {
 	return waited <= c.rules.Wait || c.complain(Starvation, "it waited for %v", waited)
 }
 
-// Waits replaces the upper bound on the time that a job may be ready before it is claimed, if the rules have one.
+// Waits replaces the upper bound on the time for which a job may be ready unclaimed, if the rules have such a bound.
 func (c *Checker) Waits(d time.Duration) {
 	if c.caughtUp().rules.Wait > 0 {
 		c.rules.Wait = d

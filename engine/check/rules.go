@@ -7,7 +7,7 @@ import (
 	"qsim/engine"
 )
 
-// Rules are the guarantees of a run that the checker verifies. A zero field guarantees nothing.
+// Rules are the guarantees of a run that the checker verifies by the run's events. A zero field guarantees nothing.
 type Rules struct {
 	Store engine.StoreOptions
 	// Node is the engine configuration of every node. Policy, Recorder and Rand are ignored; only the
@@ -82,7 +82,7 @@ type Rules struct {
 // fresh jobs and retries are both ready. With Den 0 no share is guaranteed.
 type Share struct{ Num, Den int64 }
 
-// Soon holds upper bounds on reaction times, such as from ready to claimed, that are below poll intervals; 0: no bound.
+// Soon holds upper bounds, shorter than poll intervals, on reaction times such as from ready to claimed; 0: no bound.
 type Soon struct {
 	// Claim is the longest time from when a job becomes ready while no other is, at From or later, to the next claim of
 	// any process; with AllClaim, to the next claim of each process with idle workers, from Rules.Calm plus Rules.Idle on.
@@ -177,7 +177,7 @@ func (r *Rules) derive() derived {
 	return d
 }
 
-// asRead reports whether an event is the outcome that a two-step reaper commits for a lease that it has found expired.
+// asRead reports whether an event is the outcome for a lease that a two-step reaper read as expired, and then ended.
 func (d *derived) asRead(e *engine.Event) bool { return d.guarded && e.Error == engine.LeaseExpired }
 
 // rule is one check, applied to events of some kinds before the checker's state is updated.
@@ -191,7 +191,7 @@ type rule struct {
 	asks func(c *Checker, s *subject) bool
 }
 
-// kinds is a set of event kinds, where each Op of an executed call counts as a kind of its own.
+// kinds is a set of kinds of events, in which an executed store call counts as one kind for each operation (Op).
 type kinds uint64
 
 // firstCall is the number of the event kind for executed calls with Op 0, inCalm that for an instant after the storms.

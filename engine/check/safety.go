@@ -73,7 +73,7 @@ func (c *Checker) isFirstOfKey(s *subject) bool {
 		c.complain(Due, "job %d of the same serial key comes first", s.j.before)
 }
 
-// raisesToken checks that the token of a lease is above all earlier ones.
+// raisesToken checks that the fencing token of a new lease is above those of all earlier leases of the job.
 func (c *Checker) raisesToken(s *subject) bool {
 	return s.Token > s.j.token || c.complain(Leases, "token %d comes after %d", s.Token, s.j.token)
 }
@@ -187,7 +187,7 @@ func (c *Checker) passesFence(s *subject) bool {
 	return true
 }
 
-// wasSo checks that an outcome agrees with how its execution ended: an ack with a success, for example.
+// wasSo checks that an outcome agrees with how its execution ended: a job is acked only after a success, for example.
 func (c *Checker) wasSo(s *subject) bool {
 	j := s.j
 	switch {
@@ -303,7 +303,7 @@ func (c *Checker) timesOut(s *subject) bool {
 // ofKind returns the entry for a job kind in a list with an entry by kind; kinds past its end have the last entry.
 func ofKind[T any](list []T, k engine.Kind) *T { return &list[min(int(k), len(list)-1)] }
 
-// obeys checks that a cancelled execution ended at once.
+// obeys checks that an execution which was due to be cancelled has ended by that time.
 func (c *Checker) obeys(s *subject) bool {
 	if s.x.told == 0 || s.n.frozen || s.n.woke >= s.x.told {
 		return false

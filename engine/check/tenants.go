@@ -7,7 +7,7 @@ import (
 	"qsim/engine"
 )
 
-// tenant is the checker's state of one tenant, for policies that choose by tenant.
+// tenant is the checker's state of one tenant, kept where the policy's order of claims depends on tenants.
 type tenant struct {
 	ready, running int         // numbers of ready and running jobs; those held by a reaper do not run
 	turn           int64       // turn at which it last got ready jobs, or was served; 0: before the first claim
@@ -85,7 +85,7 @@ func (c *Checker) runs(j *job, by int) {
 	}
 }
 
-// others calls yield for each tenant except id that has jobs ready, in order of ID.
+// others calls yield for each tenant, except the given one, that has jobs ready, in order of tenant ID.
 func (x *tenants) others(id engine.TenantID, yield func(other engine.TenantID, t *tenant)) {
 	for i := range x.of {
 		if i != int(id) && x.of[i].ready > 0 {

@@ -29,7 +29,7 @@ const dueEvery = 10 * time.Millisecond
 // announceWithin is the longest time that sending a notification may take.
 const announceWithin = 5 * time.Second
 
-// news holds the announcements still to send: that jobs became ready, or the time when the first will.
+// news holds what the store has still to announce to listening engines: that jobs became ready, or when the first will.
 type news struct {
 	mu      sync.Mutex
 	ready   bool
@@ -59,7 +59,7 @@ func (n *news) take() (ready bool, due time.Time) {
 	return ready, due
 }
 
-// wake announces that jobs became ready.
+// wake announces to listening engines that jobs became ready.
 func (s *Store) wake() { s.news.add(true, time.Time{}) }
 
 // wakeIn announces that jobs became ready, if ready is set, and that others will after delay, unless that is
@@ -100,8 +100,8 @@ func hear(message string) (ready bool, due time.Time) {
 	return ready || len(parts) == 0, due
 }
 
-// announce sends notifications until ctx is done. Announcements that could not be sent are tried once more, on another
-// connection, together with later ones.
+// announce sends notifications to listening engines until ctx is done. Those that could not be sent are tried once
+// more, on another connection, together with later ones.
 func (s *Store) announce(ctx context.Context) {
 	failed := false
 	for {

@@ -68,7 +68,7 @@ func (s *Store) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan
 	return c.dst, c.next, nil
 }
 
-// planned returns the SQL statement for a plan of a claim, after building the missing indexes that it needs.
+// planned returns the SQL statement for claim plans of these shapes, after building the missing indexes that it needs.
 func (s *Store) planned(ctx context.Context, shapes []shape) (string, error) {
 	p := s.planOf(shapes)
 	if err := s.build(ctx, p.lines); err != nil {
@@ -87,7 +87,7 @@ func (r *rules) claimArguments(holder engine.EngineID, ttl, back time.Duration) 
 	return arguments
 }
 
-// planArguments appends the SQL parameters of one term of a plan: its limit, where in the index to begin, and filters.
+// planArguments appends the SQL parameters of one term of a claim plan: its limit, first index position, and filters.
 func planArguments(arguments []any, t *engine.Term, s shape, from place, most int) []any {
 	arguments = append(arguments, limit(min(t.Limit, most)))
 	if s.plain() {
@@ -151,7 +151,7 @@ func (c *claimed) read(rows pgx.Rows) error {
 	return rows.Err()
 }
 
-// ends records the position of a claimed job, if no other was as far in the index of its class, as the claim's end.
+// ends notes the index position of a claimed job as the end of the claim, if it is the furthest so far of its class.
 func (c *claimed) ends(class engine.Class, at place) {
 	if last := c.ended[class]; at.priority > last.priority || at.priority == last.priority && at.key > last.key {
 		c.ended[class] = at

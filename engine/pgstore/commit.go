@@ -55,7 +55,7 @@ func (s *Store) Commit(ctx context.Context, b engine.Batch, dst []engine.Result)
 	return dst, nil
 }
 
-// wakeAfter announces the jobs made ready by a commit, at once or later.
+// wakeAfter wakes listening engines for the jobs that a commit has made ready, at once or when they are due.
 func (s *Store) wakeAfter(outcomes []engine.Outcome, results []engine.Result) {
 	ready, soonest := false, engine.Forever
 	for i := range outcomes {
@@ -199,7 +199,7 @@ func (s *Store) queuePart(pipeline *pgx.Batch, b *engine.Batch, part []int32, sh
 	return a
 }
 
-// answer holds the flags of a whole commit in its SQL result; the results of single outcomes come beside it.
+// answer holds the results of a batch as a whole; those of its single outcomes are kept elsewhere.
 type answer struct {
 	repeated bool // an earlier copy of the batch had taken effect
 	freed    bool // a job with a serial key ended: the next one of its key may be claimed

@@ -46,7 +46,7 @@ var allStripes = func() (all []int32) {
 
 func (s *Store) serialLock() int32 { return int32(lockKey(s.schema + " serial")) }
 
-// copyFrom is the least number of jobs for an insertion by COPY.
+// copyFrom is the least number of jobs for which an enqueue uses COPY, which is faster for many, instead of INSERT.
 const copyFrom = 50
 
 // Enqueue adds jobs, all or none. IDs must be in [1, 2^63) and not those of jobs that are live, or dead and kept:
@@ -98,7 +98,7 @@ func checkNew(jobs []engine.NewJob) (plain bool, err error) {
 	return plain, nil
 }
 
-// announceNew announces new jobs after their enqueueing was committed.
+// announceNew wakes listening engines for jobs whose enqueueing was committed, at once or when they are due.
 func (s *Store) announceNew(jobs []engine.NewJob) {
 	ready, soonest := false, engine.Forever
 	for i := range jobs {

@@ -29,12 +29,12 @@ var (
 	ErrStatementTimeout = errors.New("pgstore: a timeout of the server ended the statement")
 )
 
-// toldError marks an error whose text is final: explain, which turns errors of pgx into this package's, keeps it.
+// toldError marks an error whose text is meant for the user as it is: explain, which rewords errors of pgx, leaves it.
 type toldError struct{ error }
 
 func (e toldError) Unwrap() error { return e.error }
 
-// told returns a formatted error whose text is final, so that explain does not wrap it as an error of the server.
+// told returns a formatted error whose text is meant for the user as it is, so that explain does not reword it.
 func told(format string, arguments ...any) error { return toldError{fmt.Errorf(format, arguments...)} }
 
 // wrap adds the name of a call to its error; nil stays nil. After the loss of a connection the pool replaces all its

@@ -69,8 +69,8 @@ func install(ctx context.Context, config *pgx.ConnConfig, name string) error {
 	})
 }
 
-// contents is an SQL statement that names every column, function and sequence of the schema and reads no rows: the
-// server's error names the first that is missing.
+// contents is an SQL statement that fails if the schema lacks anything: it names every column, function and sequence
+// and reads no rows, and the server's error names the first that is missing.
 const contents = `select now_ns(), batch_ns(), 'joined'::regclass from
 (select id, enqueued_at, due_at, ready_key, token, kind, tenant, delivery, charged, priority, state, stand, reaped,
 	holder, expires_at, stood_at, last_delay, failures, recoveries, snoozes, recovered_at, serial, joined, payload,

@@ -126,7 +126,7 @@ insert into leaders as l (role, engine, until) select $1::smallint, $2::bigint, 
 on conflict (role) do update set engine = excluded.engine, until = excluded.until
 where l.engine = excluded.engine or l.until <= excluded.until - $3::bigint`
 
-// Lead makes engine e the leader for a role and returns true, unless another engine leads; see engine.Store.
+// Lead makes an engine the leader for a role, such as recovery, unless another leads, and reports whether it leads.
 func (s *Store) Lead(ctx context.Context, role engine.Op, e engine.EngineID, ttl time.Duration) (bool, error) {
 	done, err := s.pool.Exec(ctx, leadSQL, int16(role), int64(e), nanoseconds(ttl))
 	return done.RowsAffected() == 1, s.wrap("lead", err)

@@ -188,7 +188,7 @@ func signed(ids []engine.JobID) []int64 {
 	return all
 }
 
-// longest is the longest duration in statements, a hundred years, so that no sum of times overflows.
+// longest is a hundred years, to which durations in SQL statements are cut, so that no sum of times overflows.
 const longest = 100 * 365 * 24 * time.Hour
 
 func nanoseconds(d time.Duration) int64 { return int64(min(max(d, 0), longest)) }

@@ -22,7 +22,7 @@ func planSQL(shapes []shape, r *rules) string {
 	return w.text()
 }
 
-// planWriter collects the parts of a claim's SQL statement.
+// planWriter collects the parts of the SQL statement of a claim while it is built, term by term of the claim's plan.
 type planWriter struct {
 	*rules
 	next  int      // parameter

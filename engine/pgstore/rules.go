@@ -65,8 +65,8 @@ func (r *rules) fence() string {
 	return inFlight + " and j.token = o.token" + r.notLapsed()
 }
 
-// lapsing returns an SQL text, formatted with StoreOptions.LapseAfter in nanoseconds; where leases do not lapse, it
-// returns the other text instead.
+// lapsing formats SQL text with the time from a lease's expiry until it lapses, in nanoseconds
+// (StoreOptions.LapseAfter); where leases do not lapse, it returns the other text instead.
 func (r *rules) lapsing(format, otherwise string) string {
 	if after := r.options.LapseAfter; after >= 0 {
 		return fmt.Sprintf(format, nanoseconds(after))
@@ -99,7 +99,7 @@ func (r *rules) dueNow() string {
 // promotesItself reports whether waiting jobs become ready by themselves when due.
 func (r *rules) promotesItself() bool { return !r.options.Promoted && !r.options.Held }
 
-// stateBefore returns the SQL expression for the state of a row before an outcome.
+// stateBefore returns the SQL expression for the state that a job had before an outcome.
 func (r *rules) stateBefore() string {
 	if r.options.Fence == engine.FenceNone && r.promotesItself() {
 		return fmt.Sprintf("case when j.state = %d and j.due_at <= n.now then %d else j.state end",
@@ -135,7 +135,7 @@ func (r *rules) ends(v engine.Verb) bool {
 	return v == engine.Ack || v == engine.Bury && !r.options.KeepDead
 }
 
-// texts holds the SQL statements that depend on the store's options alone.
+// texts holds the SQL statements that depend on nothing but the store's options, so that they are built once.
 type texts struct {
 	promoteDue string // $1: most; $2: how long ago they were due at the most
 	promote    [2]string
@@ -150,7 +150,7 @@ type texts struct {
 	commit     [numCommitShapes]string
 }
 
-// now is the SQL text with which every statement begins that needs the store's time.
+// now is the beginning of every SQL statement that needs the store's time: it reads the server's clock once.
 const now = "with t as materialized (select now_ns() as now)"
 
 func (t *texts) init(r *rules) {

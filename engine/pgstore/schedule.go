@@ -46,7 +46,7 @@ func (s *Store) Follow(ctx context.Context, sc Schedule) error {
 	return nil
 }
 
-// enqueueFor enqueues the job for one time, unless the job of this or a later time was enqueued.
+// enqueueFor enqueues a schedule's job for one of its times, unless that for this or a later time was enqueued.
 func (s *Store) enqueueFor(ctx context.Context, sc *Schedule, at time.Time) error {
 	jobs := []engine.NewJob{sc.Job(at)}
 	if _, err := checkNew(jobs); err != nil {

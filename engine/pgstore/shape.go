@@ -6,7 +6,7 @@ import (
 	"qsim/engine"
 )
 
-// shape is the set of a Term's properties that its SQL text depends on; the rest are parameters.
+// shape is the set of those properties of a claim plan's term (which selects ready jobs) on which its SQL text depends.
 type shape struct {
 	class     engine.Class
 	order     lineOrder
@@ -17,7 +17,7 @@ type shape struct {
 	shed      int32 // with waitShed: most jobs to bury
 }
 
-// wait is the treatment by a claim's term of ready jobs that have waited longer than its MaxWait.
+// wait is how a term of a claim's plan treats ready jobs that have waited longer than its MaxWait.
 type wait uint8
 
 const (

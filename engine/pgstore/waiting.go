@@ -45,7 +45,7 @@ func (s *Store) Promote(ctx context.Context, most int, order engine.Order,
 	return out, nil
 }
 
-// promotion reads a promoted job from a row of promotionColumns.
+// promotion reads a job that was made ready (promoted) from a result row with the columns promotionColumns.
 func promotion(columns pgx.CollectableRow) (engine.Promotion, error) {
 	r := row{values: columns.RawValues()}
 	return engine.Promotion{Job: engine.JobID(r.int64()), Kind: engine.Kind(r.int32()),

@@ -11,7 +11,7 @@ import (
 	"qsim/engine/heap"
 )
 
-// flight is the record of a call to the store, with its answer and times. Records are reused.
+// flight is the record of one call to the store, from the engine's request to its answer. Records are reused.
 type flight struct {
 	engine.Call
 	asked engine.Time // time at which the engine asked for it
@@ -43,7 +43,7 @@ const moreCalls = 16
 
 func (k *callers) init(commits int) { k.parked.L, k.most = &k.mu, commits+moreCalls }
 
-// Call returns a record for the engine's next call, for engine.Driver.
+// Call returns a record to be filled with the next store call of the engine, for the interface engine.Driver.
 func (l *loop) Call() *engine.Call {
 	if n := len(l.landed); n > 0 {
 		l.calling, l.landed = l.landed[n-1], l.landed[:n-1]
@@ -154,7 +154,7 @@ func (l *loop) land(f *flight) {
 	l.landed = append(l.landed, f)
 }
 
-// note reports the answer of a store call to those who listen.
+// note passes a finished store call to the function Config.OnCall, if set, and records its events for the recorder.
 func (l *loop) note(f *flight) {
 	if l.OnCall != nil {
 		l.OnCall(l.node, &f.Call, &f.Reply, f.asked, f.began, f.ended)

@@ -99,7 +99,7 @@ func (w *waker) wakeIdle() bool {
 	return false
 }
 
-// sayIdle publishes the number of idle workers for the waker, and wakes the loop if it missed a wake while it had none.
+// sayIdle publishes the loop's number of idle workers to the waker, and wakes the loop if it missed a wake while busy.
 func (l *loop) sayIdle(workers int) {
 	if l.idle.Swap(int32(workers)) == 0 && workers > 0 && l.unheard != nil && l.unheard.Swap(false) {
 		l.missed = true

@@ -68,7 +68,7 @@ func newLoop(p *process, node int32, id engine.EngineID) *loop {
 	return l
 }
 
-// run steps the engine until it has been stopped and is drained, or the time for that is up.
+// run steps the loop's engine until it was told to stop and all its work is done, or the time for stopping is over.
 func (l *loop) run() {
 	l.timer = time.NewTimer(time.Hour)
 	defer l.timer.Stop()
@@ -105,7 +105,7 @@ func (l *loop) arm(due engine.Time) {
 	l.timer.Reset(due.Sub(l.now()))
 }
 
-// step passes inputs to the engine and carries out its requests.
+// step passes the inputs since the last step (answers, ended executions) to the engine and does what that asks for.
 func (l *loop) step() {
 	l.at = l.now()
 	l.begun = l.begun[:0]
@@ -157,7 +157,7 @@ func (l *loop) step() {
 	l.sayIdle(l.engine.Idle())
 }
 
-// Start collects an execution for engine.Driver; workers get it at the end of the step.
+// Start prepares the execution of a leased job in a slot, for engine.Driver; workers get it at the end of the step.
 func (l *loop) Start(slot engine.Slot, lease *engine.Lease) {
 	if len(l.block) == 0 {
 		l.block = make([]cell, cellBlock)
@@ -194,7 +194,7 @@ func (l *loop) kind(k engine.Kind) *engine.KindConfig {
 	return &kinds[min(int(k), len(kinds)-1)]
 }
 
-// over reports whether a stopping loop has no work left, or its time is up.
+// over reports whether a loop that was told to stop may end: no work is left, or the time for stopping is over.
 func (l *loop) over() bool {
 	return l.stopping && (l.engine.Held() == 0 && l.owed == 0 || l.at >= l.endAt)
 }

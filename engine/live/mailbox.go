@@ -8,7 +8,7 @@ import (
 	"qsim/engine/heap"
 )
 
-// mailbox passes work and results between a loop and its goroutines.
+// mailbox is the queue through which a loop's goroutines get executions to run and return results to the loop.
 type mailbox struct {
 	mu sync.Mutex
 

@@ -66,14 +66,14 @@ func conclude(loops []*loop, heard <-chan struct{}, within time.Duration) error 
 	return &sum
 }
 
-// Registry is a Store that counts the lives (starts) of engines by node.
+// Registry is a Store that counts, for each node, how often an engine has been started (its lives).
 type Registry interface {
 	// NextLife returns the number of earlier lives of the engine of a node: each call returns more
 	// than all before it, in any process, so that an EngineID made from it is new.
 	NextLife(ctx context.Context, node int32) (generation uint32, err error)
 }
 
-// latestGeneration is the latest generation (number of lives) made up by this process, for stores that are no Registry.
+// latestGeneration is the latest start number given to an engine by this process, where the store is no Registry.
 var latestGeneration atomic.Uint32
 
 // leastStart is the shortest timeout for the call that counts a node's start: it may have to make a connection first,

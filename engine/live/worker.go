@@ -30,7 +30,7 @@ const (
 	newWorker
 )
 
-// rise returns the action needed for executions that no worker has taken; its caller holds the lock.
+// rise returns which worker to wake or start for executions that none has taken; its caller holds the lock.
 func (m *mailbox) rise() riser {
 	switch {
 	case m.rising || m.starts.Size() == 0:
@@ -55,7 +55,7 @@ func (l *loop) raise(r riser) {
 	}
 }
 
-// work runs executions until the mailbox is closed.
+// work is the body of a worker goroutine: it runs executions, one after the other, until the mailbox is closed.
 func (l *loop) work() {
 	m := &l.box
 	returned := false
@@ -169,7 +169,7 @@ func (l *loop) kindOf(err, cause error) engine.ErrorKind {
 	return engine.FirstErrorKind
 }
 
-// causeOf returns the cause for a context that the engine cancels with an error kind.
+// causeOf returns the error that a handler's context has as its cause when the engine cancels it with an error kind.
 func causeOf(kind engine.ErrorKind) error {
 	if kind == engine.Timeout {
 		return ErrTimeout

@@ -11,7 +11,7 @@ import (
 	"qsim/engine/keyed"
 )
 
-// Lives sets the number and size of the random tests of Same.
+// Lives sets how many random tests Same makes, and how long each is.
 type Lives struct {
 	Seed  uint64 // first seed; the others follow it
 	Count int    // number of seeds, each with other options, jobs and calls
@@ -97,7 +97,7 @@ func (p *pair) duration(least, most int) time.Duration {
 	return time.Duration(p.between(least, most)) * time.Microsecond
 }
 
-// both makes a call on each of the two stores and compares the results and whether there are errors.
+// both makes a call on each of the two stores and fails the test if results, or kinds of errors, differ.
 func (p *pair) both(what string, ask func(s engine.Store, i int) (any, error)) {
 	p.Helper()
 	var answers [2]string
@@ -157,7 +157,7 @@ func (p *pair) enqueue() {
 	p.both("enqueued", func(s engine.Store, _ int) (any, error) { return nil, s.Enqueue(p.Context(), jobs) })
 }
 
-// term returns a random term of a claim's plan, mostly one that every store supports.
+// term returns a random term of a claim plan (one selection of ready jobs), mostly one that every store supports.
 func (p *pair) term() engine.Term {
 	t := engine.Term{Class: engine.Class(p.roll(3)), Order: engine.Order(p.roll(2)), Limit: p.between(0, 4)}
 	if p.roll(4) == 0 {
@@ -206,7 +206,7 @@ func (p *pair) claim() {
 	p.keep(got)
 }
 
-// keep adds the leases granted by both stores to those that later calls may use.
+// keep remembers the leases granted by both stores, for later random calls to use.
 func (p *pair) keep(got [2][]engine.Lease) {
 	for k := range got[0] {
 		if !got[0][k].Shed {

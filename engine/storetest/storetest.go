@@ -49,7 +49,7 @@ func Exercise(t *testing.T, open Open) {
 	}
 }
 
-// story is a test of one part of the contract.
+// story is a test of one part of the contract of engine.Store.
 type story struct {
 	name    string
 	options engine.StoreOptions
@@ -59,14 +59,14 @@ type story struct {
 // plain holds the options of a store in most tests: leases end only when Recover takes them.
 var plain = engine.StoreOptions{LapseAfter: -1}
 
-// with returns the usual options of a store, plain, after a function has changed them.
+// with returns the store options of most tests (plain), changed by a function.
 func with(change func(o *engine.StoreOptions)) engine.StoreOptions {
 	o := plain
 	change(&o)
 	return o
 }
 
-// client calls a store, and ends the test if it returns an error.
+// client calls the store under test on behalf of an engine, and ends the test if the store returns an error.
 type client struct {
 	*testing.T
 	Subject
@@ -105,7 +105,7 @@ func newClient(t *testing.T, open Open, o engine.StoreOptions) *client {
 
 func wait(d time.Duration) { <-time.After(d) }
 
-// part runs a part of a story on a new store, as a subtest.
+// part runs one part of a story, a test of the store, on a new store, as a subtest.
 func (c *client) part(name string, o engine.StoreOptions, play func(c *client)) {
 	c.Helper()
 	if c.flat {
@@ -117,15 +117,15 @@ func (c *client) part(name string, o engine.StoreOptions, play func(c *client)) 
 	c.Run(name, func(t *testing.T) { play(newClient(t, c.opener, o)) })
 }
 
-// elapse advances the store's clock by that many ticks.
+// elapse lets that many ticks (units of a story's time) pass on the store's clock.
 func (c *client) elapse(ticks float64) { c.Advance(c.ticks(ticks)) }
 
-// ticks returns the duration of n ticks, rounded to a thousandth of a tick.
+// ticks returns n ticks, the unit of a story's time, as a duration, rounded to a thousandth of a tick.
 func (c *client) ticks(n float64) time.Duration {
 	return time.Duration(math.Round(n*1000)) * c.tick / 1000
 }
 
-// about checks that a duration is that many ticks: exactly, or to 3/4 of a tick if the store's clock cannot be moved.
+// about fails the test unless a duration is that many ticks, give or take 3/4 of one if the clock cannot be moved.
 func (c *client) about(what string, got time.Duration, ticks float64) {
 	c.Helper()
 	want, slack := c.ticks(ticks), time.Duration(0)
@@ -156,7 +156,7 @@ func (c *client) try(limit int, terms ...engine.Term) ([]engine.Lease, time.Dura
 	return c.Store.Claim(c.ctx, c.engine, engine.Plan{Limit: limit, Terms: terms}, c.ttl(), nil)
 }
 
-// ifOffered claims jobs by terms that a store need not support; for a store that does not, it skips the test.
+// ifOffered claims jobs by plan terms that a store need not support; if it does not, the test is skipped.
 func (c *client) ifOffered(limit int, terms ...engine.Term) []engine.Lease {
 	c.Helper()
 	l, _, err := c.try(limit, terms...)
@@ -271,7 +271,7 @@ func (c *client) wantIDs(what string, got []engine.JobID, want ...engine.JobID) 
 	}
 }
 
-// same fails the test unless two values print alike.
+// same fails the test unless two values, got and wanted, print alike.
 func (c *client) same(what string, got, want any) {
 	c.Helper()
 	if g, w := fmt.Sprintf("%+v", got), fmt.Sprintf("%+v", want); g != w {

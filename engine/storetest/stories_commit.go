@@ -205,7 +205,7 @@ func playVerbs(c *client) {
 	}
 }
 
-// playStand tests the order of claims after outcomes that put back a job, due after 1.25 ticks, in a given place.
+// playStand tests the order of claims after outcomes that put a job, due after 1.25 ticks, back to a place in line.
 func playStand(c *client, stand engine.Place, want []engine.JobID) {
 	retry := engine.Term{Class: engine.Retry, Limit: 1}
 	c.add(engine.NewJob{ID: 1})

@@ -71,7 +71,7 @@ var crowdStories = []story{
 	}},
 }
 
-// crowd runs n concurrent callers and fails the test if one of them fails.
+// crowd makes n calls at once, from as many goroutines, and fails the test if one returns an error.
 func (c *client) crowd(n int, call func(i int) error) {
 	c.Helper()
 	var all sync.WaitGroup

@@ -175,7 +175,7 @@ func playWake(c *client, w wake) {
 	}
 }
 
-// listening returns once the store listens and has announced all earlier changes: both may come late.
+// listening waits until wakes from the store reach the test and all those for earlier changes have come.
 func (c *client) listening(woken <-chan struct{}) {
 	c.Helper()
 	const quiet = 60 * time.Millisecond

@@ -17,7 +17,7 @@ import (
 	"qsim/policies"
 )
 
-// Policies returns the names of the policies for a Load.
+// Policies returns the names of the policies under which a Load can be measured.
 func Policies() []string {
 	return []string{"fifo", "weighted", "inflight-cap", "separate", "fresh-first"}
 }
@@ -38,7 +38,7 @@ func newPolicy(name string) engine.Policy {
 	return nil
 }
 
-// Load is a benchmark with b.N jobs whose handlers return at once. They are enqueued while engines work them off.
+// Load is a benchmark with b.N jobs whose handlers return at once. They are enqueued while engines process them.
 type Load struct {
 	Policy  string // policy, one of Policies
 	Engine  engine.Config
@@ -49,7 +49,7 @@ type Load struct {
 	Failing int // every Failing-th job fails the first time; 0: none
 }
 
-// stamps is the number of enqueue calls with recorded times: more than a backlog has.
+// stamps is the number of latest enqueue calls whose times are kept: more than the jobs of a backlog need.
 const stamps = 1 << 16
 
 var errFirst = errors.New("fails the first time")

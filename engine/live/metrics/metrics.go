@@ -79,7 +79,7 @@ var waits = [numWaits]struct{ name, help string }{
 	retryDelay: {"retry_delay", "retry.delay: delay that the retry policy set."},
 }
 
-// claims and the constants below are the counters of a job class.
+// claims and the constants below number the counters of a job class, such as those of retries and deaths.
 const (
 	claims = iota
 	retries

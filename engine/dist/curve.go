@@ -77,7 +77,7 @@ func (c *curve) sampleExactly(u float64) float64 {
 	return y
 }
 
-// side returns the index of the half of the table for u ≥ ½ (upper) or u < ½.
+// side returns the number of one half of a curve's table: 0 for u ≥ ½ (upper), 1 for u < ½.
 func side(upper bool) int {
 	if upper {
 		return 0

@@ -183,7 +183,7 @@ func newDist(e exactCurve, mean float64) (Dist, error) {
 	return Dist{curve: c.tabulate()}, nil
 }
 
-// checkValue returns an error unless v is in [0, mostScale].
+// checkValue returns an error unless a parameter in seconds is in [0, mostScale].
 func checkValue(parameter string, v float64) error {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
@@ -196,7 +196,7 @@ func checkValue(parameter string, v float64) error {
 	return nil
 }
 
-// checkScale returns an error unless v is in [leastScale, mostScale].
+// checkScale returns an error unless a parameter in seconds, such as a mean, is in [leastScale, mostScale].
 func checkScale(parameter string, v float64) error {
 	if err := checkValue(parameter, v); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"qsim/engine/dist"
 )
 
-// Window is a span of time that may repeat.
+// Window is the span of time in which an injected fault acts; it may repeat at an interval.
 type Window struct {
 	From  engine.Time
 	For   time.Duration // above 0
@@ -46,7 +46,7 @@ type Fault struct {
 	Delay       *dist.Dist // seconds, added to the way to the store; nil: none
 }
 
-// Hits reports whether the fault applies to a call that is made now.
+// Hits reports whether a store call that is made now is subject to the fault, by window, operation and node.
 func (f *Fault) Hits(now engine.Time, c *engine.Call) bool {
 	if !f.Ops[c.Op] || !f.Window.Has(now) {
 		return false
@@ -64,7 +64,7 @@ type Slow struct {
 	Factor float64 // factor on delays, at least 0
 }
 
-// ControlKind is the action of a Control: crash, freeze, stop and so on.
+// ControlKind is what a Control does to nodes or the store: crash, freeze, stop and so on.
 type ControlKind uint8
 
 const (
@@ -80,7 +80,7 @@ const (
 	LimitStore                       // the store serves at most Limit calls at once, for For
 )
 
-// Control is a disturbance of nodes or the store at a known time, or after a known event.
+// Control is an injected fault of nodes or of the store, at a known time or after a known event.
 type Control struct {
 	Kind ControlKind
 	Node int32

@@ -9,7 +9,7 @@ import (
 // Choice is a value that users write as one of a few words. Its type parameter W lists them, with the value of each.
 type Choice[T any, W Words[T]] string
 
-// Words is implemented by types that list the words of a Choice, with the value for which each stands.
+// Words is the constraint on the type that lists the possible words of a Choice, each with the value it stands for.
 type Words[T any] interface{ Words() ([]string, []T) }
 
 // Value returns the value for which the chosen word stands; that of the first word if the choice is not in the list.
@@ -48,6 +48,6 @@ func Choose(text string, words []string) (int, error) {
 	return 0, e
 }
 
-// truths maps the older YAML words for booleans to true and false.
+// truths maps every YAML word for a boolean, the older yes, no, on and off too, to true or false.
 var truths = map[string]string{"yes": "true", "on": "true", "true": "true",
 	"no": "false", "off": "false", "false": "false"}

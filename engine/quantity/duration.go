@@ -107,7 +107,7 @@ func unitsOnly(s string) bool {
 	return strings.Trim(s, "0123456789.") != "" && strings.HasSuffix(strings.TrimRight(s, "0123456789."), s[len(s)-1:])
 }
 
-// Offset is a length of time forward, or with a minus sign backward: 30s, -30s.
+// Offset is a signed length of time, such as the error of a clock: 30s is forward, -30s backward.
 type Offset time.Duration
 
 // Std returns the offset as a time.Duration.

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Count is a whole number of things: 100, 100k, 1M.
+// Count is a whole number of things, such as jobs or workers: 100, 100k, 1M.
 type Count int
 
 // String returns the count in digits.
@@ -48,7 +48,7 @@ func parseCount(s string, most int64, wanted string) (int64, error) {
 	return r.Num().Int64(), nil
 }
 
-// octal returns an error for a whole number with a leading zero, nil for any other text.
+// octal returns an error for a whole number with a leading zero, which may be read as octal, nil for any other text.
 func octal(s string) error {
 	digits := strings.TrimLeft(s, "+-")
 	if len(digits) < 2 || digits[0] != '0' || strings.Trim(digits, "0123456789") != "" {
@@ -137,7 +137,7 @@ func (a *Attempts) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Factor is a multiple of something, in (0, 10^6].
+// Factor is a number to multiply something by, in (0, 10^6].
 type Factor float64
 
 // UnmarshalText parses a plain number above 0.

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// Longest and the constants below are the bounds of single values. They keep every product that a run computes inside
-// an int64 of nanoseconds and every run inside the memory of one machine.
+// Longest and the constants below are the largest values that users may write. They keep every product that a run
+// computes inside an int64 of nanoseconds and every run inside the memory of one machine.
 const (
 	Longest      = 10 * 365 * 24 * time.Hour // longest duration
 	Fastest      = 1_000_000_000             // events per second
@@ -38,7 +38,7 @@ type Error struct {
 // Error returns the message without help and note.
 func (e *Error) Error() string { return e.Message }
 
-// Errorf returns an Error with a message alone.
+// Errorf returns an Error with a formatted message and no help.
 func Errorf(format string, arguments ...any) *Error {
 	return &Error{Message: fmt.Sprintf(format, arguments...)}
 }

@@ -1,4 +1,4 @@
-// Package unfinished describes the jobs that a store still holds, for those who compare them with what was recorded.
+// Package unfinished describes the unfinished jobs in a store, for checkers that compare them with recorded events.
 package unfinished
 
 import (

@@ -42,7 +42,7 @@ type Case struct {
 	Long           bool            // run only with -long, since the load takes long
 }
 
-// Job is one job of a run.
+// Job is one job of a run, with its class and its arrival time.
 type Job struct {
 	ID    string // class/number, as qsim names it
 	Class string

@@ -66,7 +66,7 @@ func Debian(t *testing.T, name string) string {
 	return "v" + strings.FieldsFunc(version, func(r rune) bool { return r == '+' || r == '-' })[0]
 }
 
-// sides holds the runs of a case: a real one for each seed, and several simulations for each.
+// sides holds both sides of a comparison: the real runs of one case, one for each seed, and several simulated for each.
 type sides struct {
 	c         *Case
 	real      []*Run
@@ -179,7 +179,7 @@ func (s *System) sideBySide(t *testing.T, cases map[string]*sides) {
 	}
 }
 
-// real runs the real system in one case, on a virtual clock (a synctest bubble).
+// real runs one case on the real system, on a virtual clock (a synctest bubble), and returns the run with its log.
 func (s *System) real(t *testing.T, c *Case, seed uint64) (r *Run) {
 	runtime.GC() // twice: libraries keep timers in a sync.Pool, and those of another bubble must not be found there
 	runtime.GC()
@@ -228,8 +228,8 @@ func (rule *Rule) judge(c *sides, simulated [][]*Run) (v Verdict, lines string) 
 	return worst(all), lines
 }
 
-// compare fails the test if the rule is off but was not when recorded, if nothing is recorded of it, or, under -long,
-// if it holds but was recorded as off.
+// compare fails the test if the rule is off but was recorded as better, if no verdict on it is recorded, or, under the
+// flag -long, if it holds but was recorded as off.
 func (rule *Rule) compare(t *testing.T, word string, record *checked.Comparison) {
 	at := slices.IndexFunc(record.Rules, func(r checked.Rule) bool { return r.Rule == rule.Name })
 	switch {
@@ -286,7 +286,7 @@ func (s *System) plant(t *testing.T, cases map[string]*sides) {
 	}
 }
 
-// first returns the runs of a case under the first seeds only.
+// first returns the same comparison of a case, reduced to the runs under the first seeds.
 func (c *sides) first(seeds int) *sides {
 	if c == nil {
 		return nil
@@ -294,13 +294,13 @@ func (c *sides) first(seeds int) *sides {
 	return &sides{c.c, c.real[:seeds], c.simulated[:seeds]}
 }
 
-// off reports whether the unchanged preset fails the rule.
+// off reports whether the verdict on a rule is off: the unchanged preset does not behave as the real system does.
 func (c *sides) off(rule *Rule) bool {
 	v, _ := rule.judge(c, c.simulated)
 	return v.Word == Off
 }
 
-// has reports whether key, such as retry.backoff, is one of the rule's keys or lies below one.
+// has reports whether a scenario key, such as retry.backoff, is one of the keys that the rule checks or lies below one.
 func (rule *Rule) has(key string) bool {
 	return slices.ContainsFunc(rule.Keys, func(k string) bool { return key == k || strings.HasPrefix(key, k+".") })
 }

@@ -204,7 +204,7 @@ func (r *Run) Lives() []*Life {
 	return r.lives
 }
 
-// of reports whether the job belongs to one of classes; if no classes are given, it does.
+// of reports whether the job of a history belongs to one of the classes, or no classes are given.
 func (l *Life) of(classes []string) bool {
 	return len(classes) == 0 || strings.Contains(" "+strings.Join(classes, " ")+" ", " "+l.Class+" ")
 }

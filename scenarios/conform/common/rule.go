@@ -46,7 +46,7 @@ const (
 	Off   = "off"
 )
 
-// Verdict is the result of judging a part: the figures of both sides, their difference and its interval.
+// Verdict is the result of judging one figure (part) of a rule: its real and simulated value, and their difference.
 type Verdict struct {
 	Part                  *Part
 	Word                  string
@@ -107,7 +107,7 @@ func (p *Part) judge(real []*Run, simulated [][]*Run, others int) Verdict {
 	return v
 }
 
-// tolerance returns the allowed difference between the real and the simulated value.
+// tolerance returns the difference allowed between the means of the real and the simulated value of a figure.
 func (p *Part) tolerance(v *Verdict) float64 { return max(p.Least, p.Share*math.Abs(v.Real)) }
 
 // moves reports whether a planted fault changes a simulated figure of a rule by more than its tolerance, or a figure is
@@ -153,7 +153,7 @@ func worst(all []Verdict) Verdict {
 	return decides
 }
 
-// number returns a value as text, in the unit of the part.
+// number returns a value of a figure as text, in its unit.
 func (p *Part) number(v float64) string {
 	if p.Unit == "s" {
 		return plain.Duration(v)

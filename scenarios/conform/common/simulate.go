@@ -69,6 +69,6 @@ func (r *recorder) Record(e *engine.Event) {
 	}
 }
 
-// kinds maps the engine's events to the kinds of events in a log.
+// kinds maps kinds of the simulator's events to the kinds of events in the log of a run; other events are not logged.
 var kinds = [engine.NumEventKinds]Kind{engine.Enqueued: Enqueued, engine.Started: Began, engine.Finished: Ended,
 	engine.Nacked: Delayed, engine.Buried: Died, engine.NodeDown: Crashed}

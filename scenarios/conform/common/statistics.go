@@ -9,7 +9,7 @@ import (
 	"qsim/results"
 )
 
-// Waits returns the times from the arrival of each job to its first attempt.
+// Waits returns the function from a run to the times from the arrival of each job of the classes to its first attempt.
 func Waits(classes ...string) func(r *Run) []float64 {
 	return each(classes, func(l *Life) (all []float64) {
 		if len(l.Began) > 0 {
@@ -19,7 +19,7 @@ func Waits(classes ...string) func(r *Run) []float64 {
 	})
 }
 
-// WaitsOf returns the waits of the jobs that arrive in [from, to), in seconds.
+// WaitsOf returns the function from a run to the waits of its jobs that arrive in [from, to), all in seconds.
 func WaitsOf(from, to float64) func(r *Run) []float64 {
 	return each(nil, func(l *Life) (all []float64) {
 		if len(l.Began) > 0 && l.Enqueued >= from && l.Enqueued < to {
@@ -29,7 +29,7 @@ func WaitsOf(from, to float64) func(r *Run) []float64 {
 	})
 }
 
-// Delays returns the backoffs after the n-th failure: from the failure until the job is due.
+// Delays returns the function from a run to its backoffs after the n-th failure: from the failure until the job is due.
 func Delays(n int) func(r *Run) []float64 {
 	return each(nil, func(l *Life) (all []float64) {
 		if len(l.Delayed) >= n {
@@ -49,12 +49,12 @@ func (l *Life) delay(i int) float64 {
 	return math.Round((l.Delayed[i].At+l.Delayed[i].Delay-l.Ended[i].At)*1e4) / 1e4
 }
 
-// Attempts returns the number of attempts of each job.
+// Attempts returns the function from a run to the number of attempts of each of its jobs of the classes.
 func Attempts(classes ...string) func(r *Run) []float64 {
 	return each(classes, func(l *Life) []float64 { return []float64{float64(len(l.Began))} })
 }
 
-// Runs returns the run times of the attempts that ended.
+// Runs returns the function from a run to the run times of those attempts at jobs of the classes that ended.
 func Runs(classes ...string) func(r *Run) []float64 {
 	return each(classes, func(l *Life) (all []float64) {
 		for i, e := range l.Ended {
@@ -66,7 +66,7 @@ func Runs(classes ...string) func(r *Run) []float64 {
 	})
 }
 
-// Again returns the times from one attempt of a job to its next.
+// Again returns the function from a run to the times from the start of one attempt of a job to that of its next.
 func Again(classes ...string) func(r *Run) []float64 {
 	return each(classes, func(l *Life) (all []float64) {
 		for i := 1; i < len(l.Began); i++ {
@@ -76,7 +76,7 @@ func Again(classes ...string) func(r *Run) []float64 {
 	})
 }
 
-// Pauses returns the times from the n-th failure of a job to its next attempt; after any failure for n = 0.
+// Pauses returns the function from a run to the times from a job's n-th failure (any for n = 0) to its next attempt.
 func Pauses(n int) func(r *Run) []float64 {
 	return each(nil, func(l *Life) (all []float64) {
 		for i, e := range l.Ended {
@@ -88,7 +88,7 @@ func Pauses(n int) func(r *Run) []float64 {
 	})
 }
 
-// Late returns the lateness of each retry: the time from the end of its backoff until it begins.
+// Late returns the lateness of each retry in a run: the seconds from the end of its backoff until it begins.
 func Late(r *Run) (all []float64) {
 	for _, l := range r.Lives() {
 		for i, e := range l.Ended {
@@ -100,7 +100,7 @@ func Late(r *Run) (all []float64) {
 	return all
 }
 
-// Odd returns the distance of each due time of a delayed or failed job from the nearest whole second.
+// Odd returns how far each due time of a delayed or failed job in a run is from the nearest whole second.
 func Odd(r *Run) (all []float64) {
 	for _, l := range r.Lives() {
 		for _, e := range l.Delayed {
@@ -185,14 +185,14 @@ func Last(of, other string) func(r *Run) float64 {
 	}
 }
 
-// Executions returns the number of attempts that begin in [from, to), in seconds.
+// Executions returns the function from a run to the number of attempts that begin in [from, to), in seconds.
 func Executions(from, to float64) func(r *Run) float64 {
 	return func(r *Run) float64 {
 		return count(r.events, func(e Event) bool { return e.Kind == Began && e.At >= from && e.At < to })
 	}
 }
 
-// Dead returns the number of jobs that the system gave up: no further attempt follows.
+// Dead returns the number of jobs in a run that the system gave up: no further attempt follows.
 func Dead(r *Run) float64 {
 	return count(r.Lives(), func(l *Life) bool { return !math.IsNaN(l.Died) })
 }
@@ -217,12 +217,12 @@ func each(classes []string, of func(l *Life) []float64) func(r *Run) []float64 {
 	}
 }
 
-// Mean returns the mean of a sample; NaN if it is empty.
+// Mean returns the function from a run to the mean of a sample of it; NaN if that is empty.
 func Mean(sample func(r *Run) []float64) func(r *Run) float64 {
 	return func(r *Run) float64 { return results.MeanOf(sample(r)) }
 }
 
-// Quantile returns the p-quantile of a sample; NaN if it is empty.
+// Quantile returns the function from a run to the p-quantile of a sample of it; NaN if that is empty.
 func Quantile(p float64, sample func(r *Run) []float64) func(r *Run) float64 {
 	return func(r *Run) float64 {
 		values := slices.Sorted(slices.Values(sample(r)))
@@ -233,7 +233,7 @@ func Quantile(p float64, sample func(r *Run) []float64) func(r *Run) float64 {
 	}
 }
 
-// Within returns the share of a sample that is at most limit.
+// Within returns the function from a run to the share of a sample of it that is at most limit.
 func Within(limit float64, sample func(r *Run) []float64) func(r *Run) float64 {
 	return func(r *Run) float64 {
 		values := sample(r)

@@ -17,7 +17,7 @@ import (
 	"qsim/engine/quantity"
 )
 
-// Severity is the weight of a diagnostic: an error prevents a run, a warning does not.
+// Severity is how serious a diagnostic of a scenario is: an error prevents a run, a warning does not.
 type Severity uint8
 
 const (

@@ -59,8 +59,8 @@ func (s *Source) noTemplate(at yaml.Mark) *quantity.Error {
 	return &quantity.Error{Message: noTemplates, Help: help}
 }
 
-// Alike returns the errors found, completed by all further ones of the same sort if the first is about a template
-// placeholder or an odd space, where the parser stops.
+// Alike completes the errors found. If the first is about a template placeholder or an odd space, where the parser
+// stops, it adds all further errors of that sort in the text.
 func (s *Source) Alike(found List) List {
 	if first := found[0]; first.Message != noTemplates && first.Help != plainSpace {
 		return found
@@ -82,10 +82,10 @@ func (s *Source) Alike(found List) List {
 	return found
 }
 
-// mostAlike is the most errors that Alike reports for one text, since each template placeholder takes another parse.
+// mostAlike is the highest number of errors that Alike reports, since each template placeholder takes another parse.
 const mostAlike = 20
 
-// withAt returns the list with an error added at a position, unless the list has one there already.
+// withAt returns the list of diagnostics with an error added at a position, unless it has one there already.
 func (ds List) withAt(at yaml.Mark, bad *quantity.Error) List {
 	if slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Line == at.Line && d.Col == at.Column }) {
 		return ds
@@ -211,7 +211,7 @@ const (
 	rightIndent = "put the keys of one map, or the hyphens of one list, in one column"
 )
 
-// SyntaxError rewords an error about text that is not valid YAML.
+// SyntaxError rewords an error of the YAML parser about text that is not valid YAML, for the author of the file.
 func SyntaxError(e *yaml.LoadError) *quantity.Error {
 	for _, known := range syntaxErrors {
 		if strings.Contains(e.Message, known.says) {

@@ -54,7 +54,7 @@ func (s *Source) Index(node *yaml.Node, path string) {
 // below returns the path of a key in the map at path.
 func below(path, key string) string { return strings.TrimPrefix(path+"."+key, ".") }
 
-// At returns the scalar at a position of the text, and the map of which it is a key; nil for what is not there.
+// At returns the scalar at a position of the text, and the map that has the scalar as a key; nil for what is not there.
 func (s *Source) At(mark yaml.Mark) (node, around *yaml.Node) {
 	node = s.width[mark]
 	return node, s.around[node]

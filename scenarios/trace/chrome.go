@@ -26,7 +26,7 @@ const (
 	nodeThread = 0 // track of the node itself, up or down; its workers' tracks follow
 )
 
-// storeThreads lists the events of the store that have a track of their own in a Chrome trace.
+// storeThreads lists the kinds of events at the store that get a track (thread) of their own in a Chrome trace.
 var storeThreads = []struct {
 	kind engine.EventKind
 	name string
@@ -103,7 +103,7 @@ type place struct {
 	slot engine.Slot
 }
 
-// slice is a span of time on a track of a Chrome trace; its end may be unknown so far.
+// slice is a bar on a track of a Chrome trace, from a start to an end, which may be unknown so far.
 type slice struct {
 	process, thread int
 	name            string

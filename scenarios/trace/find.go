@@ -128,7 +128,7 @@ func (f *finder) see(e *engine.Event) {
 	}
 }
 
-// offer makes a job the one found by a criterion if it is more extreme than the one so far; first: count the job, too.
+// offer makes a job the most extreme so far by a criterion if its score is higher; with first, it counts the job, too.
 func (f *finder) offer(i Interest, job engine.JobID, score float64, delivery int32, first bool) {
 	c := f.best[i]
 	if first {
@@ -139,7 +139,7 @@ func (f *finder) offer(i Interest, job engine.JobID, score float64, delivery int
 	}
 }
 
-// findings returns the job found by each criterion; waits that are not over at the end of the run count.
+// findings returns the job found by each criterion at the end of the run; waits that are not over by then count.
 func (f *finder) findings() (all []Finding) {
 	worst := f.best[WorstWait]
 	for id, j := range f.open {

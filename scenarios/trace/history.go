@@ -72,7 +72,7 @@ const (
 	replaced         // its process died, and another runs on the node
 )
 
-// held reports whether an attempt is affected by a crash or freeze of its node: it has its lease, or its handler runs.
+// held reports whether a crash or freeze of its node affects an attempt: it has its lease, or its handler runs.
 func (a *Attempt) held() bool {
 	return a.process != replaced && (a.until == 0 && !a.taken || a.Began() && !a.Ended())
 }
@@ -332,7 +332,7 @@ func (t *jobTracer) lapse(e *engine.Event, a *Attempt) {
 var statusAfter = map[engine.EventKind]string{engine.Acked: "done", engine.Buried: "dead", engine.Nacked: "retried",
 	engine.Returned: "handed-back"}
 
-// settle records the effect of a commit on the attempt.
+// settle records in the history what a commit (ack, retry and so on) did, as the status of the attempt.
 func (t *jobTracer) settle(e *engine.Event, a *Attempt) {
 	if shed(e) {
 		return
@@ -352,7 +352,7 @@ func (t *jobTracer) settle(e *engine.Event, a *Attempt) {
 	a.Status, a.until = status, time.Duration(e.At)
 }
 
-// finish completes the history at the end of the run.
+// finish completes the history of a job at the end of the run: the storms, heartbeats and remarks of each attempt.
 func (t *jobTracer) finish() {
 	for i := range t.history.Attempts {
 		a := &t.history.Attempts[i]

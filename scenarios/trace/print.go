@@ -153,7 +153,7 @@ func writeLine(b *strings.Builder, lead string, columns int, words string, width
 	}
 }
 
-// header identifies the simulation of a trace: scenario, policy and seed.
+// header is the beginning of a trace in JSON: it identifies the simulation by scenario, policy and seed.
 type header struct {
 	Version  int    `json:"version"`  // version of this format: 1
 	Scenario string `json:"scenario"` // name of the scenario

@@ -72,7 +72,7 @@ func (s *Simulation) Storms(from, to time.Duration) []string {
 	return slices.Compact(names)
 }
 
-// errEnough is the error by which a function that is called with each event of a run ends the run without a failure.
+// errEnough is the error by which a function that sees each event of a run ends the run early, without a failure.
 var errEnough = errors.New("nobody looks any more")
 
 // watch runs the simulation until the given time and calls see with each event. An error of see ends the run, and is
@@ -94,7 +94,7 @@ func (s *Simulation) watch(ctx context.Context, until time.Duration, see func(e 
 	return err
 }
 
-// watcher is a recorder that passes each event to a function, and on to another recorder.
+// watcher is a recorder of a run's events that passes each to a function, and on to another recorder.
 type watcher struct {
 	next   engine.Recorder
 	see    func(e *engine.Event) error // nil after an error

@@ -91,7 +91,7 @@ func (s *Simulation) errorName(kind engine.ErrorKind) string {
 	return "error " + strconv.Itoa(int(kind))
 }
 
-// sentences maps kinds of events to sentences without subject and full stop; fields has the texts for names after $.
+// sentences maps kinds of events to sentences without subject and full stop, with placeholders such as $node.
 var sentences = map[engine.EventKind]string{
 	engine.Enqueued: "enqueued$tenant: ready, as a fresh job",
 	engine.Promoted: "its delay is over: ready again, as a retry",

@@ -92,7 +92,7 @@ func Place(node, at *yaml.Node) {
 	}
 }
 
-// Describe returns a description of a node for its author: a map, a list, or the quoted value.
+// Describe returns what a YAML node is, in words for the author of the file: a map, a list, or the quoted value.
 func Describe(node *yaml.Node) string {
 	switch node.Kind {
 	case yaml.MappingNode:
@@ -103,7 +103,7 @@ func Describe(node *yaml.Node) string {
 	return quantity.Quote(node.Value)
 }
 
-// Errorf returns an error with the position of a node.
+// Errorf returns an error about a YAML file, formatted, with the file position of the node that it is about.
 func Errorf(node *yaml.Node, format string, arguments ...any) *yaml.LoadError {
 	return ErrorAt(node, quantity.Errorf(format, arguments...))
 }
@@ -113,7 +113,7 @@ func ErrorAt(node *yaml.Node, e *quantity.Error) *yaml.LoadError {
 	return yaml.NewLoadError(yaml.ConstructorStage, e.Message, yaml.Mark{Line: node.Line, Column: node.Column}, e)
 }
 
-// Errors returns the single errors joined in err.
+// Errors returns the single errors of the YAML parser that err joins; any other error comes back as one of them.
 func Errors(err error) []*yaml.LoadError {
 	if err == nil {
 		return nil
@@ -152,7 +152,7 @@ func Word(node *yaml.Node, key string) string {
 	return ""
 }
 
-// Plain drops the style of a YAML node and all nodes in it, so that only scalars that need quotes are written in them.
+// Plain removes quotes and other styles from a YAML node and all nodes in it; only scalars that need quotes keep them.
 func Plain(node *yaml.Node) *yaml.Node {
 	node.Style = 0
 	for _, child := range node.Content {

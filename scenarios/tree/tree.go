@@ -74,7 +74,7 @@ func nothingHere() *quantity.Error {
 	return &quantity.Error{Message: "there is nothing in it", Help: "a scenario needs at least `jobs`"}
 }
 
-// copy returns a copy of a YAML node as a tree without aliases, merges and empty values.
+// copy returns a copy of a YAML node as a plain tree, without aliases, merges and empty values.
 func (r *reader) copy(node *yaml.Node) *yaml.Node {
 	if node.Kind == yaml.AliasNode {
 		if r.open[node.Alias] {
@@ -217,7 +217,7 @@ var exclusive = [][2]string{{"max-attempts", "max-retries"}, {"below", "above"},
 // Merged returns a YAML map with the keys of base and of over, which wins. It shares nodes with both, and changes none.
 func Merged(base, over *yaml.Node) *yaml.Node { return MergedAt("", base, over) }
 
-// MergedAt returns base overlaid by over, values of the same key, which may decide that over replaces base as a whole.
+// MergedAt returns two values of one key merged as by Merged; for some keys over replaces base as a whole.
 func MergedAt(key string, base, over *yaml.Node) *yaml.Node {
 	if base == nil || base.Kind != yaml.MappingNode || over.Kind != yaml.MappingNode || replaces(key, base, over) {
 		return over
@@ -251,7 +251,7 @@ func replaces(key string, base, over *yaml.Node) bool {
 	return key == "errors"
 }
 
-// overruled reports whether a map has a key that excludes the given key.
+// overruled reports whether the map over has a key that excludes the given one, as max-retries excludes max-attempts.
 func overruled(key string, over *yaml.Node) bool {
 	for _, pair := range exclusive {
 		if key == pair[0] && Lookup(over, pair[1]) != nil || key == pair[1] && Lookup(over, pair[0]) != nil {

@@ -78,7 +78,7 @@ func (c *Comparison) Count(verdict string) int {
 // Version returns the version of the compared library: the last word of the name of its system.
 func (c *Comparison) Version() string { return c.System[strings.LastIndexByte(c.System, ' ')+1:] }
 
-// Ratio returns, as text, how many rules hold of how many, and the version: "6/11 v0.26.0"; "–" without rules.
+// Ratio returns, as text, how many of the compared rules a preset follows, and the version: "6/11 v0.26.0", or "–".
 func (c *Comparison) Ratio() string {
 	if len(c.Rules) == 0 {
 		return plain.Missing
@@ -110,7 +110,7 @@ func (c *Comparison) Held() (names []string) {
 // Sentence returns a sentence on how far the preset deviates from its library in a rule, and why.
 func (r *Rule) Sentence() string { return plain.Joined(": ", r.size(), r.Cause) }
 
-// size returns, as text, the figure by which a rule is judged: its value in the library and in the preset.
+// size returns, as text, how large a deviation is: the figure compared by a rule, in the library and in the preset.
 func (r *Rule) size() string {
 	return fmt.Sprintf("%s %s there, %s here", r.Figure, r.Real, r.Simulated) + plain.When(r.Off != "", " ("+r.Off+")")
 }

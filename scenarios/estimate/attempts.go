@@ -11,7 +11,7 @@ import (
 	"qsim/scenarios/spec"
 )
 
-// mostTries is the highest limit on the attempts of one job that counts as a limit; a higher one is taken for none.
+// mostTries is the highest limit on the attempts of one job that estimates respect; a higher one counts as none.
 const mostTries = 1000
 
 // failing is one cause for which attempts of a job class fail, with its share of the attempts.

@@ -48,7 +48,7 @@ func OfPolicy(sc *spec.Scenario, i int, sets []spec.Override) []spec.Setting {
 	})
 }
 
-// explainer collects the settings of a scenario with their origins.
+// explainer collects the settings of a scenario, each with its value and origin, while it walks through the keys.
 type explainer struct {
 	sc       *spec.Scenario
 	sets     []spec.Override
@@ -78,8 +78,8 @@ func (e *explainer) walk(path string, value, given *yaml.Node) {
 	e.unsaid(path, value)
 }
 
-// branches reports whether the parts of a value are separate settings. A distribution is one value, and so is a map of
-// error shares.
+// branches reports whether the parts of a YAML value count as settings of their own. A distribution is one value, and
+// so is a map of error shares.
 func branches(value *yaml.Node) bool {
 	switch value.Kind {
 	case yaml.MappingNode:
@@ -190,7 +190,7 @@ func (e *explainer) place(node *yaml.Node) string {
 	return "an override"
 }
 
-// unsaid adds the keys below path that the file leaves out, with their defaults, and a policy's default parameters.
+// unsaid adds the settings below path that the file leaves out, with their defaults, and default policy parameters.
 func (e *explainer) unsaid(path string, value *yaml.Node) {
 	class := e.sc.ClassIndex(strings.TrimPrefix(path, "jobs."))
 	for _, k := range reference.Tables().Keys {

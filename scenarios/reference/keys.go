@@ -18,7 +18,7 @@ import (
 //go:embed language.yaml
 var languageText []byte
 
-// Tables returns the content of language.yaml, which is read once.
+// Tables returns the tables about scenario keys and kinds that language.yaml contains; the file is read once.
 var Tables = tree.Builtin[*tables]("language.yaml", languageText)
 
 // tables is the content of language.yaml: defaults, rules of keys, kinds of maps, types of values, and lists.
@@ -53,7 +53,7 @@ type Rule struct {
 	Named              string // noun for the name that the value is: a-z, 0-9, - and _; empty: it is none
 }
 
-// Limit is the highest count that a rule allows.
+// Limit is the highest count that a Rule allows as the value of a key.
 type Limit int
 
 // UnmarshalText parses a limit: a number, or the name of a constant of this package, such as workers for MostWorkers.
@@ -118,8 +118,8 @@ func Matches(pattern, path string) bool {
 // Join returns the path of a key below another path, which may be empty.
 func Join(path, key string) string { return strings.TrimPrefix(path+"."+key, ".") }
 
-// WithName returns the words of a path with the first few joined into one if they spell one of names, which may contain
-// dots; it chooses the longest such name.
+// WithName returns the parts of a path (split at dots) with the first few joined into one if they spell one of names,
+// which may contain dots; it chooses the longest such name.
 func WithName(path, names []string) []string {
 	for n := len(path); n > 1; n-- {
 		if name := strings.Join(path[:n], "."); slices.Contains(names, name) {

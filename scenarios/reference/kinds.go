@@ -76,7 +76,7 @@ func (r kindRow) missing(node *yaml.Node) []string {
 	return slices.DeleteFunc(slices.Clone(r.Required), func(key string) bool { return tree.Lookup(node, key) != nil })
 }
 
-// spell returns a sentence with the keys that a kind takes, for messages; rows are its combinations of keys.
+// spell returns, for error messages, a sentence with the combinations of keys (rows) that a kind of map takes.
 func spell(rows []kindRow) string {
 	var ways []string
 	for _, row := range rows {
@@ -106,7 +106,7 @@ func (t *KindTable) RowsOf(kind string) []kindRow {
 // Doc returns the documentation of a kind, such as a storm or a distribution.
 func (t *KindTable) Doc(kind string) string { return t.RowsOf(kind)[0].Doc }
 
-// takes reports whether a key may be in this combination of keys.
+// takes reports whether a map of the kind that is given by this combination of keys may have a key.
 func (r kindRow) takes(key string) bool {
 	return slices.Contains(r.Required, key) || slices.Contains(r.Optional, key)
 }

@@ -128,7 +128,7 @@ func (l *Language) walk(path string, s *yaml.Node) []Key {
 	return all
 }
 
-// long returns the schema of the long form of a value that has a short form, too; for other values the schema s.
+// long returns the JSON schema of the long form (map or list) of a value that has a short form, too; else the schema s.
 func long(s *yaml.Node) *yaml.Node {
 	first := tree.LookupAt(tree.Lookup(s, "anyOf"), 0)
 	if tree.Lookup(first, "$ref") != nil || tree.Lookup(first, "items") != nil {
@@ -166,7 +166,7 @@ func (l *Language) key(path string, s *yaml.Node, required bool) Key {
 	return k
 }
 
-// value returns a description of the values of a key.
+// value returns, in words, what values a scenario key takes according to its JSON schema.
 func (l *Language) value(s *yaml.Node) string {
 	s = long(s)
 	if name, isRef := strings.CutPrefix(tree.Word(s, "$ref"), DefinitionsAt); isRef {
@@ -196,7 +196,7 @@ func (l *Language) value(s *yaml.Node) string {
 	return "text"
 }
 
-// ofTable returns the documentation of the kinds in a table, with their keys from the schema's definition def.
+// ofTable returns the documentation of the kinds in a table, with their keys from the schema definition named def.
 func (l *Language) ofTable(table *KindTable, def string) []Kind {
 	var kinds []Kind
 	all := l.walk("", tree.Lookup(l.defs, def))

@@ -111,7 +111,7 @@ var synonyms = tree.Builtin[[]struct {
 	Words  []synonym
 }]("synonyms.yaml", synonymText)
 
-// help returns the advice to write a key in place of another system's word; in is the Go type of the map around it.
+// help returns the advice to write a key in place of another job system's word; in is the Go type of the map around it.
 func (s *synonym) help(l *Language, in string) string {
 	if s.Key == "" {
 		return s.Hint
@@ -166,7 +166,7 @@ func (l *Language) UnknownKey(in, key string, around *yaml.Node) *quantity.Error
 	return e
 }
 
-// elsewhere returns the path and the meaning of a key that exists in exactly one other map; "" otherwise.
+// elsewhere returns the path and the meaning of a key of scenario files that exists in exactly one map; else "".
 func (l *Language) elsewhere(key string) string {
 	found := ""
 	for _, k := range l.Keys {
@@ -180,7 +180,7 @@ func (l *Language) elsewhere(key string) string {
 	return found
 }
 
-// rowsAround returns the combinations of keys that the kind of a map takes; nil if it has no kind.
+// rowsAround returns the combinations of keys that the kind of the map around a key takes; nil if it has no kind.
 func rowsAround(in string, around *yaml.Node) []kindRow {
 	all := Tables()
 	table := map[string]*KindTable{"Backoff": &all.Backoffs, "Arrivals": &all.Processes,

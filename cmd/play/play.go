@@ -43,7 +43,7 @@ type Options struct {
 	Parallel int `json:"-"`
 }
 
-// stage answers the page's requests about one scenario.
+// stage answers the requests of a page about its scenario: it loads that with their overrides and simulates it.
 type stage struct {
 	o      Options
 	usual  map[string]string        // values of the settings that the page begins with, by path
@@ -69,7 +69,7 @@ func (s *stage) answers(kind string) func(ctx context.Context, a *ask, out *stre
 	return map[string]func(context.Context, *ask, *stream){"run": s.run, "trace": s.trace}[kind]
 }
 
-// ask is the body of a request: overrides of the scenario's keys, and the results wanted.
+// ask is the body of a request from the page: overrides of the scenario's keys, and the results wanted.
 type ask struct {
 	Sets     []set    `json:"sets"`
 	Policies []string `json:"policies"` // labels of the policies; none: the initial ones
@@ -100,10 +100,10 @@ func readAsk(body io.Reader) (*ask, error) {
 	return &a, nil
 }
 
-// stream writes an answer line by line, each by one call of its writer.
+// stream writes the answer to a request of the page, in lines of JSON, each by one call of its writer.
 type stream struct{ w io.Writer }
 
-// send writes one line of an answer. It ignores errors: once the reader has gone, the request's context ends soon.
+// send writes one line of an answer to the page. It ignores errors: without a reader the request's context ends soon.
 func (o *stream) send(line any) {
 	encoder := json.NewEncoder(o.w)
 	encoder.SetEscapeHTML(false)

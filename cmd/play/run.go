@@ -21,7 +21,7 @@ import (
 // narrow is the half-width of confidence intervals, relative to the mean, at which no more seeds are added: ± 5 %.
 const narrow = .05
 
-// first is a line of an answer: one policy's value of the first metric under the first seed, sent before the table.
+// first is an early line of an answer: one policy's value of the first metric under the first seed, before any table.
 type first struct {
 	Policy int    `json:"first"` // index of the policy among those shown
 	Value  string `json:"value"`
@@ -105,7 +105,7 @@ func (s *stage) run(ctx context.Context, a *ask, out *stream) {
 	out.failed(ctx, err)
 }
 
-// update holds finished simulations of a request: one policy's under the first seed, or all policies' under a seed.
+// update is what a request's simulations have finished: one policy under the first seed, or all policies under a seed.
 type update struct {
 	first *measure.Run
 	seed  []measure.Run
@@ -130,7 +130,7 @@ func relabel(sc *scenarios.Scenario, settings *measure.Settings, sets []set) {
 	}
 }
 
-// judge copies an objective on all classes of jobs to each class for which a column of the same metric was added.
+// judge makes an objective on all classes of jobs apply to each class for which the user added a column of that metric.
 func judge(settings *measure.Settings) {
 	for _, q := range settings.Asked {
 		for _, o := range settings.Objectives {
@@ -143,7 +143,7 @@ func judge(settings *measure.Settings) {
 	}
 }
 
-// mostLabel is the length, in bytes, from which a policy's label is not extended.
+// mostLabel is the length, in bytes, from which relabel adds no parameters to a policy's label.
 const mostLabel = 60
 
 func valueOf(run *measure.Run, query measure.Query, info measure.MetricInfo) string {
@@ -190,7 +190,7 @@ func sureness(sum *results.Summary, done bool, most int) string {
 	return fmt.Sprintf("%s so far. Least sure: %s.", seeds, widest)
 }
 
-// life is the answer to a request for the trace of one job: its history, and a list of extreme jobs to choose from.
+// life is the answer to a request for the trace of one job: its events in words, and extreme jobs to choose from.
 type life struct {
 	Seed     uint64          `json:"seed"`
 	Findings []trace.Finding `json:"findings"`

@@ -30,7 +30,7 @@ type scene struct {
 	About    string    `json:"description,omitempty"`
 }
 
-// problem is a diagnostic of the scenario: an error or a warning.
+// problem is an error or a warning about the scenario, with the setting or the place in the text that causes it.
 type problem struct {
 	Set     int    `json:"set"`   // index of the setting at fault; -1: none
 	Place   string `json:"place"` // position in the scenario's text; empty: the fault is in a setting
@@ -39,7 +39,7 @@ type problem struct {
 	Help    string `json:"help,omitempty"`
 }
 
-// knob is a setting that the page can change, with its range.
+// knob is a setting of the scenario that the user can change on the page, with its value and range.
 type knob struct {
 	Path   string `json:"path"`
 	Value  string `json:"value"`
@@ -201,7 +201,7 @@ func fitsBrowser(sc *scenarios.Scenario) error {
 	return nil
 }
 
-// problems returns diagnostics, each with the setting of the request that caused it.
+// problems converts diagnostics for the page, each with the setting of the request that caused it, if one did.
 func (s *stage) problems(sets []set, found diagnostics.List) []problem {
 	all := []problem{}
 	overrides := s.overrides(sets)

@@ -138,7 +138,7 @@ type flushed struct {
 	control *http.ResponseController
 }
 
-// Write writes one line of an answer.
+// Write writes one line of an answer and sends it to the browser at once.
 func (f flushed) Write(line []byte) (int, error) {
 	_ = f.control.SetWriteDeadline(time.Now().Add(slowest))
 	n, err := f.to.Write(line)

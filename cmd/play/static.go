@@ -167,7 +167,7 @@ func goCommand(ctx context.Context, workspace string, words ...string) (string, 
 	return strings.TrimSpace(string(out)), nil
 }
 
-// plotModule is the library that draws charts.
+// plotModule is the path of the Go module that draws charts.
 const plotModule = "gonum.org/v1/plot"
 
 // lean writes into a folder a go.work that makes the engine for the browser smaller, and returns its path. It replaces

@@ -70,7 +70,7 @@ func browserOptions(own, scenario string) (o Options, err error) {
 	return o, nil
 }
 
-// poster is a writer that sends every write to the page as a message.
+// poster is a writer in a web worker that sends every write to the page as a message.
 type poster struct{}
 
 // Write posts one line of an answer.

@@ -12,7 +12,7 @@ import (
 	"qsim/results/plain"
 )
 
-// Value is a pflag.Value that is printed and parsed by the functions in its fields.
+// Value is a command-line flag's value (pflag.Value) that is printed and parsed by the functions in its fields.
 type Value struct {
 	Kind  string // name of the value in the help text
 	Show  func() string

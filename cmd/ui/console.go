@@ -52,7 +52,7 @@ func (c *Console) Note(format string, arguments ...any) {
 	fmt.Fprintf(c, c.program+": "+format+"\n", arguments...)
 }
 
-// draw makes the console print through a writer above progress bars, or directly again if above is nil.
+// draw makes the console print through a writer that puts text above progress bars, or directly again if it is nil.
 func (c *Console) draw(above io.Writer) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

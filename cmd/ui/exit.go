@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Exit is the exit code of a process; Worse picks one of several.
+// Exit is the exit code of a process; Worse returns the more severe of two.
 type Exit int
 
 const (

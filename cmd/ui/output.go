@@ -39,7 +39,7 @@ func (t *Terminal) Output(json func() ([]byte, error), table func(o layout.Table
 		"markdown": in(layout.TableOptions{Format: layout.Markdown}), "csv": in(layout.TableOptions{Format: layout.CSV})}
 }
 
-// JSON returns the function for the format json of an Output: a value as JSON with an indent for each level.
+// JSON returns the function for the format json of an Output: it prints a value as JSON, indented by level.
 func JSON(value any, indent string) func() ([]byte, error) {
 	return func() ([]byte, error) {
 		text, err := json.MarshalIndent(value, "", indent)
@@ -47,7 +47,7 @@ func JSON(value any, indent string) func() ([]byte, error) {
 	}
 }
 
-// Text returns the function for one format of an Output whose text cannot fail, such as that of a table.
+// Text makes a function for a format of an Output from one that returns text and cannot fail, such as that of a table.
 func Text(of func() string) func() ([]byte, error) {
 	return func() ([]byte, error) { return []byte(of()), nil }
 }

@@ -32,7 +32,7 @@ func (c *Console) Progress(t *Terminal, every time.Duration, what string, more f
 	return &Progress{console: c, every: every, what: what, more: more, bars: map[string]*mpb.Bar{}}
 }
 
-// Drawn reports whether progress bars are drawn: the flags may exclude them.
+// Drawn reports whether this command draws progress bars: its flags may exclude them.
 func (p *Progress) Drawn() bool { return p.every > 0 }
 
 // Set records that done of most units of a task have finished. most must be the same in every call for the task.

@@ -88,7 +88,7 @@ func unknownFlag(c *cobra.Command, arguments []string, unknown *pflag.NotExistEr
 	return UsageError("unknown flag --%s; %s --help lists them", name, c.CommandPath())
 }
 
-// wantedForm replaces the error of a flag's parser by a description of the flag's valid values.
+// wantedForm rewords an error about the text of a flag's value, as the end of a sentence: "want a whole number".
 func wantedForm(f *pflag.Flag, err error) error {
 	switch {
 	case errors.Is(err, strconv.ErrRange):

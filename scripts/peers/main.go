@@ -25,7 +25,7 @@ import (
 	"time"
 )
 
-// options holds the values of the flags.
+// options holds the values of the command's flags: rounds, jobs, rates, the time for each, and the systems to compare.
 type options struct {
 	rounds, jobs int
 	rates        []int // jobs/s

@@ -18,7 +18,7 @@ const (
 	patience  = time.Minute // longest time for the last jobs to be done
 )
 
-// trial records the times of the jobs in one measurement of a queue.
+// trial is one measurement of a system's queue: it records the time at which each of its jobs is done.
 type trial struct {
 	queue  queue
 	base   int64          // the number of the first job
@@ -46,7 +46,7 @@ func (r *trial) done(job int64) {
 	}
 }
 
-// work runs the queue until all jobs are done; feed, if not nil, enqueues them meanwhile.
+// work runs the workers of the measured queue until all jobs are done; feed, if not nil, enqueues them meanwhile.
 func (r *trial) work(ctx context.Context, feed func(ctx context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -135,7 +135,7 @@ func measure(ctx context.Context, o *options, s system, servers *servers, res *r
 	return nil
 }
 
-// openLoop measures a system while jobs come at random times, whether or not it keeps up, and returns their number.
+// openLoop measures a system while jobs come at random times, whether or not it keeps up, and returns how many came.
 func openLoop(ctx context.Context, o *options, s system, q queue, servers *servers, rate int, base int64,
 	res *results) (jobs int, err error) {
 	random := rand.New(rand.NewPCG(uint64(rate), 1)) // the same for all
@@ -166,7 +166,7 @@ func openLoop(ctx context.Context, o *options, s system, q queue, servers *serve
 	return len(due), nil
 }
 
-// feed enqueues jobs at their times, from several goroutines, with one call for all that are due.
+// feed enqueues jobs at their due times, from several goroutines, with one call for all jobs that are due by then.
 func (r *trial) feed(ctx context.Context, due []time.Duration) error {
 	var turn sync.Mutex // held by the goroutine that waits for the next due job
 	next := 0

@@ -24,12 +24,12 @@ type noop struct {
 	Job int64 `json:"job"`
 }
 
-// Kind implements river.JobArgs.
+// Kind returns the job kind of the jobs that do nothing, as River's interface JobArgs requires.
 func (noop) Kind() string { return "noop" }
 
 type noopWorker struct{ river.WorkerDefaults[noop] }
 
-// Work implements river.Worker.
+// Work returns at once: it is the handler of the jobs that do nothing, for River's interface Worker.
 func (noopWorker) Work(context.Context, *river.Job[noop]) error { return nil }
 
 func openRiver(tuned bool) func(context.Context, *servers) (queue, error) {

@@ -61,13 +61,13 @@ func (s *servers) stop() {
 
 func (s *servers) dsn() string { return s.postgres.DSN() }
 
-// schema returns an unused name for a schema.
+// schema returns an unused name, derived from the given one, for a schema of the PostgreSQL database.
 func (s *servers) schema(name string) string {
 	s.schemas++
 	return fmt.Sprintf("%s_%d", name, s.schemas)
 }
 
-// pool creates a schema and returns connections that use it alone.
+// pool creates a schema of the PostgreSQL database and returns connections that use it alone.
 func (s *servers) pool(ctx context.Context, schema string) (*pgxpool.Pool, error) {
 	if _, err := s.admin.Exec(ctx, "create schema "+schema); err != nil {
 		return nil, err

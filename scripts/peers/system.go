@@ -2,7 +2,7 @@ package main
 
 import "context"
 
-// system is a job system under comparison.
+// system is a job system that the benchmark compares with others.
 type system struct {
 	name  string
 	redis bool // needs Redis; otherwise PostgreSQL
@@ -10,7 +10,7 @@ type system struct {
 	open  func(ctx context.Context, servers *servers) (queue, error)
 }
 
-// queue is an empty queue of a system.
+// queue is a job queue of a compared system, empty when opened, with the calls that a measurement needs.
 type queue interface {
 	// enqueue adds jobs with numbers from a range; it may be called from several goroutines.
 	enqueue(ctx context.Context, from, to int64) error
@@ -20,7 +20,7 @@ type queue interface {
 	close() error
 }
 
-// systems lists the systems under comparison; the first is the baseline.
+// systems lists the job systems that are compared; the first is the baseline.
 var systems = []system{
 	{name: "raw, 4 claimers", open: openRaw},
 	{name: "qsim as it comes", open: openQsim(1, 64, "fifo")},

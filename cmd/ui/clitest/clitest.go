@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what the scripts compare with")
 
-// Command is the implementation of a script command in addition to those of package testscript.
+// Command is the implementation of a command for test scripts, in addition to those of package testscript.
 type Command = func(ts *testscript.TestScript, negated bool, arguments []string)
 
 // Scripts runs the test scripts in testdata/script, each in a folder with a copy of testdata/small.yaml. Of the

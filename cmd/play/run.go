@@ -154,7 +154,7 @@ func valueOf(run *measure.Run, query measure.Query, info measure.MetricInfo) str
 	return results.FormatEstimate(&results.Estimate{Mean: v.Value, Bound: v.Bound}, info)
 }
 
-// resultOf summarizes runs for the page; done marks the final summary.
+// resultOf summarizes finished runs as a result for the page (table, charts, confidence); done marks the final one.
 func resultOf(settings *measure.Settings, runs []measure.Run, done bool, most int, version string) (*result, error) {
 	sum, err := results.Summarize(settings, runs, results.Options{})
 	if err != nil {

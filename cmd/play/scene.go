@@ -97,7 +97,7 @@ var (
 	numeric = regexp.MustCompile(`^[0-9.]+(%|[a-zµ]+|/[smh])?([0-9.]+[a-zµ]+)*$`)
 )
 
-// loaded loads the scenario with the overrides of a request.
+// loaded loads the scenario of the page with the overrides of a request, and returns its diagnostics.
 func (s *stage) loaded(sets []set) (*scenarios.Scenario, diagnostics.List) {
 	return scenarios.Load(s.o.Name, s.o.Source, s.overrides(sets))
 }
@@ -248,7 +248,7 @@ func has(sc *scenarios.Scenario, label string) bool {
 	return slices.ContainsFunc(sc.Policies, func(p scenarios.Policy) bool { return p.Label == label })
 }
 
-// parameterDoc returns the documentation and values of a policy's parameter; for another key, those given (doc, takes).
+// parameterDoc returns the documentation and the values of a policy's parameter, or doc and takes if it is none.
 func parameterDoc(sc *scenarios.Scenario, label, name, doc, takes string) (string, string) {
 	found := sc.PoliciesNamed(label)
 	for _, k := range scenarios.PolicyKinds() {

@@ -93,13 +93,13 @@ func (s *Static) opening(ctx context.Context) []byte {
 	return slices.Concat([]byte("const opening = "), text, []byte(";\n"))
 }
 
-// opening is a writer that keeps the lines of an answer up to the first charts, and then stops the answer.
+// opening is a writer of answers to a page that keeps the lines up to the first charts, and then stops the answer.
 type opening struct {
 	lines []byte
 	stop  func()
 }
 
-// Write keeps one line of an answer, and stops the answer at the first charts.
+// Write keeps one line of an answer to the page, and stops the answer once the first charts have come.
 func (o *opening) Write(line []byte) (int, error) {
 	o.lines = append(o.lines, line...)
 	if bytes.HasPrefix(line, []byte(`{"seeds":`)) {

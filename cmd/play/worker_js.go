@@ -73,7 +73,7 @@ func browserOptions(own, scenario string) (o Options, err error) {
 // poster is a writer in a web worker that sends every write to the page as a message.
 type poster struct{}
 
-// Write posts one line of an answer.
+// Write posts one line of an answer to the page.
 func (poster) Write(line []byte) (int, error) {
 	js.Global().Call("postMessage", string(line))
 	return len(line), nil

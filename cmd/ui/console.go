@@ -47,7 +47,7 @@ func (c *Console) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Note prints one line, after the name of the program.
+// Note prints one line to standard error, after the name of the program.
 func (c *Console) Note(format string, arguments ...any) {
 	fmt.Fprintf(c, c.program+": "+format+"\n", arguments...)
 }

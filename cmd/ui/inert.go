@@ -68,7 +68,7 @@ func WriteLink(w io.Writer, words, address string) error {
 	return err
 }
 
-// flush writes the held-back end of the text.
+// flush writes the end of the text that was held back because it might have begun an escape sequence or a character.
 func (w *inert) flush() error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()

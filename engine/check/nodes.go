@@ -257,12 +257,12 @@ func (c *Checker) Stopped(node int32, at engine.Time) {
 	}
 }
 
-// HasPlanned reports whether a node has planned a claim at the given time or later.
+// HasPlanned reports whether a node's fetch policy has planned a claim at the given time or later.
 func (c *Checker) HasPlanned(node int32, since engine.Time) bool {
 	return c.nodes[node].plans.at >= since
 }
 
-// MayClaim reports whether nothing but its policy keeps a node with idle workers from claiming.
+// MayClaim reports whether a node with idle workers is free to claim, unless its fetch policy holds back jobs.
 func (c *Checker) MayClaim(node int32) bool {
 	cfg, n := &c.rules.Node, &c.nodes[node]
 	return cfg.Commit.Backpressure == 0 && !cfg.Lease.RunLate && !c.rules.Store.Held && !n.wasStopped && !n.plans.under
@@ -271,7 +271,7 @@ func (c *Checker) MayClaim(node int32) bool {
 // Claims records that a claim of a node is on its way (under) or, if under is false, that its answer has arrived.
 func (c *Checker) Claims(node int32, under bool) { c.nodes[node].plans.under = under }
 
-// Planned records the time at which a node plans a claim.
+// Planned records the latest time at which the fetch policy of a node planned a claim.
 func (c *Checker) Planned(node int32, at engine.Time) { c.nodes[node].plans.at = at }
 
 // Idles reports whether a node runs, was not told to stop, and has had idle workers yet no claim since the given time.

@@ -265,7 +265,7 @@ func (c *Checker) beatsTillTaken(s *subject) bool {
 	return n.up && j.life == n.life && j.begun&bit(j.delivery) != 0 && c.beats(n, j, j.token, j.claimed.Add(c.rules.Trip))
 }
 
-// isNotProlonged checks that a lease is not extended beyond Lease.Max.
+// isNotProlonged checks that a lease is not extended beyond Lease.Max, its longest duration from the claim on.
 func (c *Checker) isNotProlonged(s *subject) bool {
 	j, longest := s.j, c.rules.Node.Lease.Max
 	n := &c.nodes[j.node]

@@ -194,7 +194,7 @@ type rule struct {
 // kinds is a set of kinds of events, in which an executed store call counts as one kind for each operation (Op).
 type kinds uint64
 
-// firstCall is the number of the event kind for executed calls with Op 0, inCalm that for an instant after the storms.
+// firstCall and inCalm are kinds of events beyond the engine's: the first kind of call, and a time after the storms.
 const (
 	firstCall = int(engine.NumEventKinds)
 	inCalm    = firstCall + int(engine.NumOps)

@@ -78,7 +78,7 @@ func (c *Checker) raisesToken(s *subject) bool {
 	return s.Token > s.j.token || c.complain(Leases, "token %d comes after %d", s.Token, s.j.token)
 }
 
-// keepsToLimits checks that no more jobs are in flight than the limits allow.
+// keepsToLimits checks that no more jobs are in flight, in all and of each kind, than the store's options allow.
 func (c *Checker) keepsToLimits(s *subject) bool {
 	n, kind := sum(&c.counts.InFlight)+1, int(s.j.kind)
 	if c.rules.Store.CountUnacked {

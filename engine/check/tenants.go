@@ -17,7 +17,7 @@ type tenant struct {
 	ahead []int64
 }
 
-// tenants is the checker's state of all tenants.
+// tenants is the checker's state of all tenants: whose turn it is, and how much service each has had.
 type tenants struct {
 	of           []tenant // states of tenants, by ID
 	turns        int64

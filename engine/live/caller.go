@@ -53,7 +53,7 @@ func (l *loop) Call() *engine.Call {
 	return &l.calling.Call
 }
 
-// Send passes an engine's call to a goroutine that makes it.
+// Send passes a store call of the engine to a goroutine that makes it, or queues it if all are busy.
 func (l *loop) Send(c *engine.Call) {
 	f := l.calling
 	timeout := l.Engine.CallTimeout
@@ -90,7 +90,7 @@ func (l *loop) expire() {
 	}
 }
 
-// call performs store calls from the queue until the loop is closed.
+// call is the body of a goroutine that makes queued store calls, one after the other, until the loop is closed.
 func (l *loop) call() {
 	k := &l.callers
 	k.mu.Lock()

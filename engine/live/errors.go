@@ -20,7 +20,7 @@ var (
 	ErrStopped = errors.New("live: stopped")
 )
 
-// Error is an error of a handler with its error kind.
+// Error is an error for a handler to return, with the error kind by which the retry policy decides.
 type Error struct {
 	Kind engine.ErrorKind // kind of the error; NoError stands for Config.OtherError
 	Err  error            // wrapped error; may be nil

@@ -79,7 +79,7 @@ func (l *loop) run() {
 	l.close()
 }
 
-// await waits for an input to the engine or for its deadline.
+// await sleeps until there is an input for the engine, such as an answer of the store, or its next deadline has come.
 func (l *loop) await() {
 	for !l.box.swap(&l.in) {
 		due := min(l.engine.Deadline(), l.cancelAt, l.endAt, l.reportAt)

@@ -66,10 +66,10 @@ func (m *mailbox) wake() {
 	m.put(func(in *inbox) { in.woken = true; m.told.Store(true) })
 }
 
-// stop records in the mailbox that the loop must stop.
+// stop records in the mailbox that the loop must stop its engine.
 func (m *mailbox) stop() { m.put(func(in *inbox) { in.stopped = true }) }
 
-// answer passes the answer to a store call to the loop.
+// answer puts the record of an answered store call into the mailbox, for the loop.
 func (m *mailbox) answer(f *flight) { m.put(func(in *inbox) { in.replies = append(in.replies, f) }) }
 
 func (m *mailbox) put(into func(in *inbox)) {

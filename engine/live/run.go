@@ -46,7 +46,7 @@ func Run(ctx context.Context, c Config) error {
 	return conclude(loops, heard, p.CancelWithin)
 }
 
-// conclude waits for the listener and returns an AbandonedError for the jobs, handlers and calls left, or nil.
+// conclude waits for the goroutine that listens to the store and returns an AbandonedError for what is left, or nil.
 func conclude(loops []*loop, heard <-chan struct{}, within time.Duration) error {
 	var sum AbandonedError
 	for _, l := range loops {

@@ -118,7 +118,7 @@ func planArguments(arguments []any, t *engine.Term, s shape, from place, most in
 	return arguments
 }
 
-// claimed collects the leases in the result of a claim's statement.
+// claimed collects the leases, and the end positions, from the result rows of a claim's SQL statement.
 type claimed struct {
 	dst    []engine.Lease
 	from   int     // index in dst at which the answer begins

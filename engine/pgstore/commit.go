@@ -205,7 +205,7 @@ type answer struct {
 	freed    bool // a job with a serial key ended: the next one of its key may be claimed
 }
 
-// outcomeArrays holds outcomes as one array for each SQL parameter.
+// outcomeArrays holds outcomes of a batch in columns: one array for each array parameter of the SQL statement.
 type outcomeArrays struct {
 	jobs, tokens, delays []int64
 	at                   []int32

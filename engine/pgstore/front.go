@@ -77,14 +77,14 @@ func (f *fronts) end(ended [engine.AnyClass + 1]place, began time.Time, whole bo
 	}
 }
 
-// restOfReaper returns the time until the next recovery may run.
+// restOfReaper returns how long no recovery of expired leases may run yet; 0: one may run now.
 func (f *fronts) restOfReaper(now time.Time) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return max(0, f.reap.Sub(now))
 }
 
-// reaped records the duration of a recovery, and whether the next one should wait.
+// reaped records how long a recovery of expired leases took, and whether the next one should wait (dear).
 func (f *fronts) reaped(took time.Duration, dear bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

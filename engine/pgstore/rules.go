@@ -37,7 +37,7 @@ func (r *rules) recoveries() string {
 	return "j.recoveries"
 }
 
-// recovered returns the SQL assignments that count one more recovery.
+// recovered returns the SQL assignments that count one more recovery of a job from an expired lease.
 func (r *rules) recovered() string {
 	before := "coalesce(" + r.recoveries() + ", 0)"
 	return "recoveries = " + before + " + 1, recovered_at = case when " + before +
@@ -77,7 +77,7 @@ func (r *rules) lapsing(format, otherwise string) string {
 // notLapsed returns the SQL condition, to be appended to others, that a lease has not lapsed; "" where leases do not.
 func (r *rules) notLapsed() string { return r.lapsing(" and j.expires_at + %d > n.now", "") }
 
-// expiry returns the SQL expression for the time at which a lease may be recovered, from that for the grace period.
+// expiry returns the SQL expression for the time at which a lease may be recovered; grace is that for the grace period.
 func (r *rules) expiry(grace string) string {
 	return r.lapsing("j.expires_at + least("+grace+", %d)", "j.expires_at + "+grace)
 }

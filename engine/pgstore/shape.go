@@ -72,7 +72,7 @@ func (s shape) plain() bool {
 	return by == byNothing && s.order == oldest
 }
 
-// lines returns the definitions of the indexes of ready jobs that a term of this shape reads.
+// lines returns the definitions of the indexes that a claim plan's term of this shape reads to find ready jobs.
 func (s shape) lines() []line {
 	by, all := s.grouped()
 	want := []line{{s.class, by, s.order}}
@@ -85,7 +85,7 @@ func (s shape) lines() []line {
 	return want
 }
 
-// overlaps reports whether terms of two shapes may select the same job.
+// overlaps reports whether claim plan terms of two shapes may select the same job.
 func (s shape) overlaps(o shape) bool {
 	return s.class == o.class || s.class == engine.AnyClass || o.class == engine.AnyClass
 }

@@ -102,7 +102,7 @@ func (p *pair) lead() {
 	p.both("leads", func(s engine.Store, _ int) (any, error) { return s.Lead(p.Context(), role, e, ttl) })
 }
 
-// redrive makes a random job ready in both stores if it is dead.
+// redrive makes a random job ready again in both stores if it is dead there.
 func (p *pair) redrive() {
 	if p.next == 0 || p.stores[0].Redrive == nil || p.stores[1].Redrive == nil {
 		return

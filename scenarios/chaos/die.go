@@ -45,7 +45,7 @@ func (d *die) milliseconds(least, most int) time.Duration {
 	return time.Duration(d.between(least, most)) * time.Millisecond
 }
 
-// of returns one of the given words, at random.
+// of returns one of the given words, each with equal probability.
 func (d *die) of(words ...string) string { return words[d.below(len(words))] }
 
 // zeroOr returns 0 or the given value, with equal probability.
@@ -172,7 +172,7 @@ func (p *plan) takes(least, most string) {
 	p.p99 = duration(most)
 }
 
-// kind gives a scenario a policy of the kind name, with drawn parameters.
+// kind gives a scenario a policy of the kind with that name, and of its parameters a combination at random.
 func (d *die) kind(p *plan, name string) {
 	k := plain.Must(policies.Find(name))
 	p.kind = k

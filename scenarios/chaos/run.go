@@ -15,7 +15,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// Report is the result of one run of a random scenario (world).
+// Report is the result of one run of a random scenario (world): the first breach or panic, and counts of what happened.
 type Report struct {
 	Breach *check.Breach // first breach; nil: every invariant held
 	Panic  string        // value and place of a panic of the engine; "": none

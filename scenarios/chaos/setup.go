@@ -69,7 +69,7 @@ func (w *World) setup() (*setup, error) {
 	return s, nil
 }
 
-// counted wraps handlers to count their executions.
+// counted wraps a simulation's handlers to count the executions begun and ended.
 type counted struct {
 	sim.Handlers
 	setup *setup

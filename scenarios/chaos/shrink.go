@@ -10,13 +10,13 @@ import (
 	"qsim/scenarios/spec"
 )
 
-// mostTries and the constants below limit the work of a shrinker.
+// mostTries and the constants below limit the search for a smaller failing scenario.
 const (
 	mostTries  = 1500       // worlds
 	mostEvents = 20_000_000 // events of all simulations together
 )
 
-// shrinker searches for a smaller scenario with the same failure.
+// shrinker searches for a smaller random scenario that fails in the same way as a given one.
 type shrinker struct {
 	runner *runner
 	twice  bool

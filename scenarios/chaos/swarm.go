@@ -16,7 +16,7 @@ import (
 	"qsim/scenarios/pool"
 )
 
-// Options are the options of Swarm.
+// Options are the options of Swarm: which seeds to run, for how long, and what to check.
 type Options struct {
 	First    uint64        // seed
 	Seeds    uint64        // number of seeds, from First on; 0: until Time is over
@@ -56,7 +56,7 @@ type Result struct {
 	Failures    []Failure // failures by seed
 }
 
-// FaultCounts returns the kinds of storms with the number of those that had an effect.
+// FaultCounts returns the kinds of storms (injected faults), and how many storms of each kind had an effect.
 func (r *Result) FaultCounts() (kinds []string, counts []int64) {
 	for k, kind := range scenarios.Troubles() {
 		kinds, counts = append(kinds, kind), append(counts, r.Faults[k])
@@ -64,7 +64,7 @@ func (r *Result) FaultCounts() (kinds []string, counts []int64) {
 	return kinds, counts
 }
 
-// CheckCounts returns the numbers of the given invariants, all if none is given, with how often each was checked.
+// CheckCounts returns the numbers (I-1, ...) of the given invariants, or all, and how often each was checked.
 func (r *Result) CheckCounts(only check.Set) (numbers []string, counts []int64) {
 	for i := check.Conservation; i < check.NumInvariants; i++ {
 		if only.Has(i) {

@@ -184,7 +184,7 @@ func mostJobsOf(sc *spec.Scenario, job *spec.JobClass) float64 {
 	return max(1, jobs)
 }
 
-// takes returns the mean run time of an attempt in seconds: by the distribution instead or, if nil, the service time.
+// takes returns the mean run time of an attempt in seconds: by instead or, if nil, by the service time of its class.
 func takes(job *spec.JobClass, instead *spec.Distribution) float64 {
 	if instead != nil {
 		return instead.Dist().Mean()

@@ -61,7 +61,7 @@ func (t *KindTable) Check(node *yaml.Node) []*yaml.LoadError {
 	return problems
 }
 
-// Unknown returns the error for a node that names an unknown kind.
+// Unknown returns the error for a YAML node that names a kind which the table does not have, such as a distribution.
 func (t *KindTable) Unknown(name *yaml.Node) *yaml.LoadError {
 	bad := UnknownName(t.Noun, name.Value, t.Kinds())
 	bad.Message = fmt.Sprintf("unknown %s %s", t.Noun, quantity.Quote(name.Value))
@@ -89,7 +89,7 @@ func spell(rows []kindRow) string {
 	return rows[0].Kind + " takes " + strings.Join(ways, "; or ")
 }
 
-// Kinds returns the names of the kinds, each once, in the order of the table.
+// Kinds returns the names of the kinds in the table, such as all distributions, each once, in the table's order.
 func (t *KindTable) Kinds() []string {
 	var kinds []string
 	for _, row := range t.Rows {

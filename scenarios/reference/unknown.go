@@ -83,7 +83,7 @@ func UnknownKey(key string, known []string) *quantity.Error {
 	return e
 }
 
-// synonym is another system's word for a key, with the key to write instead.
+// synonym is a word of another job system for a setting, with the key of scenario files to write instead.
 type synonym struct {
 	In    string `yaml:"-"`     // type of the map that the word occurs in
 	At    string `yaml:"-"`     // path of that map, as in Keys
@@ -95,7 +95,7 @@ type synonym struct {
 //go:embed synonyms.yaml
 var synonymText []byte
 
-// Synonyms returns the words that other systems use for keys of this language.
+// Synonyms returns the words that other job systems use for keys of scenario files.
 var Synonyms = sync.OnceValue(func() (all []synonym) {
 	for _, m := range synonyms() {
 		for _, s := range m.Words {
@@ -127,7 +127,7 @@ func (s *synonym) help(l *Language, in string) string {
 	return fmt.Sprintf("write %s: %s", write, k.Doc)
 }
 
-// synonymOf returns the synonym, or nil, for a word found in a map that is decoded to a Go type.
+// synonymOf returns the synonym for a word found in a map, or nil; in is the Go type to which the map is decoded.
 func synonymOf(in, word string) *synonym {
 	word = plainWord(word)
 	var elsewhere *synonym
@@ -195,7 +195,7 @@ func rowsAround(in string, around *yaml.Node) []kindRow {
 	return table.RowsOf(kind)
 }
 
-// MeansElsewhere reports whether word is some other system's word for a key.
+// MeansElsewhere reports whether word is another job system's word for a key of scenario files.
 func MeansElsewhere(word string, key any) bool {
 	word = plainWord(word)
 	return slices.ContainsFunc(Synonyms(), func(s synonym) bool {

@@ -83,7 +83,7 @@ func (a *Attempt) note(format string, arguments ...any) {
 	}
 }
 
-// become sets the status of an attempt, unless the attempt already has a final one.
+// become sets the status of an attempt, such as done or retried, unless it already has a final one.
 func (a *Attempt) become(status string) {
 	if a.until == 0 {
 		a.Status = status
@@ -328,7 +328,7 @@ func (t *jobTracer) lapse(e *engine.Event, a *Attempt) {
 	a.become("lapsed")
 }
 
-// statusAfter maps each event of a commit to the status of the attempt after it.
+// statusAfter maps each kind of event of a commit to the status that it gives to the attempt.
 var statusAfter = map[engine.EventKind]string{engine.Acked: "done", engine.Buried: "dead", engine.Nacked: "retried",
 	engine.Returned: "handed-back"}
 

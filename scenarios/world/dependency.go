@@ -65,7 +65,7 @@ func newDependency(sc *scenarios.Scenario, d *scenarios.Dependency, rand keyed.R
 	return dep
 }
 
-// over reports whether a call that begins now exceeds the limit; a call within a limit on the rate takes a token.
+// over reports whether a call that begins now exceeds the dependency's limit; a call within a rate limit takes a token.
 func (d *dependency) over(now engine.Time) bool {
 	switch {
 	case d.rate > 0:

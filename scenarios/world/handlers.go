@@ -113,7 +113,7 @@ func (h *handlers) draw(p keyed.Purpose, j *engine.Job, n uint16) float64 {
 	return h.rand.Uniform(p, uint64(j.ID), uint64(j.Delivery), n)
 }
 
-// hits draws whether a storm hits an attempt that begins now, and counts it if so.
+// hits draws whether a storm affects an attempt that begins now, and counts it if so.
 func (h *handlers) hits(s *strike, now engine.Time, p keyed.Purpose, j *engine.Job, n uint16) bool {
 	if !s.Has(now) || h.draw(p, j, n) >= s.rate {
 		return false

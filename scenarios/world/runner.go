@@ -25,7 +25,7 @@ import (
 	"qsim/scenarios/pool"
 )
 
-// Options are the options of Run.
+// Options are the options of Run: parallel simulations, when to stop, what to check, and hooks.
 type Options struct {
 	// Parallel is the highest number of simulations at once; 0: one per core that Go uses.
 	Parallel int

@@ -69,13 +69,13 @@ type measured struct {
 	began    map[delivery]engine.Time       // start times of executions
 }
 
-// measuredCall is a call under way: its start, and the delay of its answer.
+// measuredCall is a call to the store under way: its start, and the delay of its answer.
 type measuredCall struct {
 	asked engine.Time
 	reply time.Duration
 }
 
-// callKey identifies a call of an engine.
+// callKey identifies a call to the store: the engine, and the call's number in it.
 type callKey struct {
 	engine engine.EngineID
 	id     uint64

@@ -54,7 +54,7 @@ const stamps = 1 << 16
 
 var errFirst = errors.New("fails the first time")
 
-// work is the state of one run of a Load.
+// work is the state of one run of a Load (a benchmark): the jobs enqueued, begun and done, and sampled times.
 type work struct {
 	Load
 	clock    func() engine.Time

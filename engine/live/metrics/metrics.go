@@ -22,7 +22,7 @@ import (
 	"qsim/engine"
 )
 
-// Options are the options of New.
+// Options are the options of New: names of job classes and error kinds, and the number of workers.
 type Options struct {
 	// Classes holds the names of the job classes by engine.Kind; a kind beyond them counts as the last. Empty: one
 	// class, named jobs.
@@ -190,7 +190,7 @@ func (m *Metrics) histogram(name, help, label string) *prometheus.HistogramVec {
 // Recorder returns m, which counts the events of every node, for live.Config.Recorder.
 func (m *Metrics) Recorder(int32) engine.Recorder { return m }
 
-// Record counts an event, for engine.Recorder.
+// Record adds an event of an engine to the metrics, for the interface engine.Recorder.
 func (m *Metrics) Record(e *engine.Event) {
 	at := min(int(e.JobKind), len(m.classes)-1)
 	c := &m.classes[at]

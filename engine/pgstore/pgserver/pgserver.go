@@ -147,7 +147,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
-// create creates the server's data in its folder.
+// create creates the data of a new server in its folder, by initdb.
 func (s *Server) create(ctx context.Context) error {
 	// A socket's path is at most 107 bytes long, see unix(7).
 	if socket := s.folder + "/.s.PGSQL." + port + ".lock"; len(socket) > 107 {

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// process is a program that this process has started.
+// process is a program of PostgreSQL, running or ended, that this process has started.
 type process struct {
 	command *exec.Cmd
 	done    chan struct{} // closed when it has ended

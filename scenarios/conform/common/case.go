@@ -129,7 +129,7 @@ func (c *Case) scenario(s *System, seed uint64) string {
 	return b.String()
 }
 
-// At makes a list of arrival times, for Class.At.
+// At returns its arguments, as a list of arrival times for Class.At.
 func At(times ...time.Duration) []time.Duration { return times }
 
 // Burst returns n arrival times at one instant.

@@ -34,7 +34,7 @@ const (
 	NoClock = "none"
 )
 
-// System is a real job system with the preset that models it.
+// System is a real job system, with the preset that models it, and the cases and rules by which the two are compared.
 type System struct {
 	Preset  string
 	Module  string // module of the system in go.mod

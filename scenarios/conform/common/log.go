@@ -156,7 +156,7 @@ func (r *Run) Operate(start func(node string) (crash func())) {
 	}
 }
 
-// sleep waits, and returns false if the run ends before.
+// sleep waits for a duration of the run, and returns false if the run ends before.
 func (r *Run) sleep(d time.Duration) bool {
 	select {
 	case <-r.Over:

@@ -48,7 +48,8 @@ func (p AdaptiveLIFO) Guarantees() Promise {
 	return Promise{Conserving: true, Law: func() Law { return law{plan: p.breach} }}
 }
 
-// breach is the method Plan of the policy's Law.
+// breach describes how a plan breaks the guarantee of adaptive-lifo: newest first just when the oldest ready job is
+// known to have waited longer than OlderThan. It returns "" if the plan keeps it.
 func (p AdaptiveLIFO) breach(v *engine.View, terms []engine.Term) string {
 	want := engine.OldestReady
 	for _, waited := range v.Store.OldestReady {

@@ -23,7 +23,7 @@ type Addend struct {
 	Grows Growth
 }
 
-// Growth is the dependence of an Addend on the number of failures.
+// Growth is how an Addend, the random time that jitter adds to a delay, grows with the number of failures.
 type Growth uint8
 
 const (
@@ -39,7 +39,7 @@ func isAddend(text string) bool {
 	return ok && unit != "" && unit != rest && !strings.HasSuffix(rest, "%")
 }
 
-// parseAddend parses an addend in the form that String returns.
+// parseAddend parses an addend, the random time that jitter adds to a delay, in the form that String returns.
 func parseAddend(text string) (Addend, error) {
 	var a Addend
 	body, ok := strings.CutPrefix(text, "+")

@@ -45,7 +45,7 @@ func ParseBackoffKind(s string) (BackoffKind, error) {
 	return BackoffKind(i), nil
 }
 
-// CountRule is the kind of event counted against MaxAttempts: claims or failures.
+// CountRule is the kind of event that the attempt limit MaxAttempts counts: claims of a job, or its failures.
 type CountRule uint8
 
 const (
@@ -63,7 +63,7 @@ type Quantile interface {
 	Duration(u float64) time.Duration
 }
 
-// Century is the longest delay of a retry: the limit of a backoff without Max. It bounds Max as well.
+// Century is the longest delay of a retry, 100 years: the limit of a backoff without Max, and the highest Max.
 const Century = 36525 * 24 * time.Hour
 
 // Backoff is the retry policy: it buries a job that has used up its attempts, that failed for good or that is too old,
@@ -102,7 +102,7 @@ type Backoff struct {
 	Deadline time.Duration
 }
 
-// Validate returns an error for every field that is out of range.
+// Validate returns an error for every field of a retry policy that is out of range.
 func (b *Backoff) Validate() error {
 	var all problems
 	all.add(b.First < 0, "first: %v is negative", b.First)

@@ -165,7 +165,7 @@ func (p *Breaker) set(c *circuit, s circuitState, now engine.Time) {
 	}
 }
 
-// dependencyOf returns the index of a job kind's dependency, or -1.
+// dependencyOf returns the index of the dependency that jobs of a kind call, or -1 for none.
 func dependencyOf(k engine.Kind, kinds []engine.Kinds) int {
 	return slices.IndexFunc(kinds, func(set engine.Kinds) bool { return set.Has(k) })
 }
@@ -182,14 +182,15 @@ func (p *Breaker) Guarantees() Promise {
 	return Promise{Brakes: brakes, Law: p.law}
 }
 
-// outage is the state of one dependency in a breaker's Law: failures in a row, open or closed, time of the last probe.
+// outage is a dependency's state in the Law (plan checker) of a breaker: failures in a row, open or closed, last probe.
 type outage struct {
 	failed      int         // failed executions in a row
 	open, tried bool        // tried: probed since the breaker opened
 	at          engine.Time // time at which it opened, or of the last probe
 }
 
-// law returns the Law (plan checker) of the policy.
+// law returns the Law (plan checker) of the policy breaker: plans must not limit a dependency whose breaker is closed,
+// nor claim more than a due probe of one whose breaker is open.
 func (p *Breaker) law() Law {
 	of, after, tries := make([]outage, len(p.Kinds)), p.ProbeAfter, -1 // tries: dependency probed by the latest plan
 	return law{func(v *engine.View, terms []engine.Term) string {

@@ -27,7 +27,8 @@ var _ = builtIn(Kind{
 	},
 })
 
-// classBudgets returns the budget of each class from a parameter: one for all, or a mapping that names all classes.
+// classBudgets returns the budget of each class (time from enqueuing to the deadline) from a parameter: one for all, or
+// a mapping that names all classes.
 func classBudgets(value any, classes []Class) ([]time.Duration, error) {
 	named, isMapping := value.(ByClass)
 	if !isMapping {

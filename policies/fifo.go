@@ -12,16 +12,16 @@ var _ = builtIn(Kind{
 // FIFO is the policy fifo: the job that has been ready longest is claimed first, which is the order of a zero Ordered.
 type FIFO struct{ Ordered }
 
-// stateless provides the Observe method of a policy that learns nothing from its claims.
+// stateless provides an Observe method that does nothing, for policies that learn nothing from claims and executions.
 type stateless struct{}
 
 func (stateless) Observe(*engine.Observation) {}
 
-// Unobservant marks the policy as one whose Observe method does nothing, see engine.Policy.
+// Unobservant marks a policy whose Observe method does nothing, so that the engine does not call it: see engine.Policy.
 func (stateless) Unobservant() {}
 
-// classwise marks a stateless policy whose terms select jobs by priority class (fresh or retry) alone, see
-// engine.Policy.
+// classwise marks a stateless policy that selects jobs by priority class (fresh or retry) alone: the engine asks it for
+// no plan while the last claim has left no ready job (see engine.Policy).
 type classwise struct{ stateless }
 
 func (classwise) ByClass() {}

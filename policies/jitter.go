@@ -105,7 +105,7 @@ func (j Jitter) MarshalText() ([]byte, error) { return []byte(j.String()), nil }
 // Kind returns the kind of the jitter.
 func (j Jitter) Kind() JitterKind { return j.kind }
 
-// Share returns the share of Around, Above and Below jitter, 0 for any other kind.
+// Share returns the share of a delay by which Around, Above or Below jitter changes it at most, 0 for any other kind.
 func (j Jitter) Share() quantity.Share { return j.share }
 
 // Addend returns the random time that Added jitter adds, the zero Addend for any other kind.

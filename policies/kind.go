@@ -35,7 +35,7 @@ const (
 	CostTime    = "service time" // time that jobs occupy a worker
 )
 
-// StateNone and the constants below say where a kind of policy keeps state: nowhere, on each node or in the store.
+// StateNone and the constants below are the places where a kind of policy keeps state: nowhere, each node, the store.
 const (
 	StateNone  = "none"
 	StateNode  = "each node" // one state per node, unknown to the others
@@ -68,7 +68,7 @@ type Arguments struct {
 	values  map[string]Value
 }
 
-// Value returns the value of a parameter, in the Go type of its Type constant.
+// Value returns the value of the parameter with that name, in the Go type that belongs to the parameter's type.
 func (a Arguments) Value(name string) any { return a.values[name].of }
 
 // always returns a constructor that returns the given policy, for a kind of policy without parameters.
@@ -76,7 +76,7 @@ func always(p engine.Policy) func(Arguments) (engine.Policy, error) {
 	return func(Arguments) (engine.Policy, error) { return p, nil }
 }
 
-// mostClasses is the highest number of job classes that a term can distinguish.
+// mostClasses is the highest number of job classes between which a term (part of a claim) can distinguish.
 const mostClasses = 64
 
 // Kinds returns the kinds of policies that New makes, in the order in which they are listed.
@@ -111,7 +111,7 @@ func Add(more ...Kind) error {
 	return nil
 }
 
-// AddedKinds returns the kinds that were registered by Add.
+// AddedKinds returns the kinds of policies that were registered by Add.
 func AddedKinds() []Kind { return Kinds()[shipped:] }
 
 // check returns an error for every missing or wrong field of a kind of policy that is to be registered.
@@ -139,7 +139,7 @@ func (k *Kind) check() error {
 // problems collects the errors found in a value that is being checked.
 type problems []error
 
-// add adds an error with a formatted text if the condition when is true.
+// add adds an error with a formatted text to the problems found if the condition when is true.
 func (p *problems) add(when bool, format string, arguments ...any) {
 	if when {
 		*p = append(*p, fmt.Errorf(format, arguments...))

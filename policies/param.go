@@ -59,7 +59,7 @@ type Quantum struct {
 // meanQuantum is how scenarios spell the zero Quantum, the mean cost of a job.
 const meanQuantum = "mean"
 
-// String returns the quantum in the syntax of scenarios.
+// String returns the quantum, a tenant's credit at each turn of deficit round robin, in the syntax of scenarios.
 func (q Quantum) String() string {
 	switch {
 	case q.Jobs > 0:
@@ -70,7 +70,7 @@ func (q Quantum) String() string {
 	return meanQuantum
 }
 
-// ByClass is a list of values for job classes, in the order of the scenario.
+// ByClass is the value of a policy's parameter for each of several job classes, in the order of the scenario.
 type ByClass []ClassValue
 
 // ClassValue is a parameter value for one job class.
@@ -88,7 +88,7 @@ func (b ByClass) String() string {
 	return "{" + strings.Join(entries, ", ") + "}"
 }
 
-// each calls visit with each value and the index of its job class; its error names unknown classes.
+// each calls visit with each value of a list by job class and the class's index; its error names unknown classes.
 func (b ByClass) each(what string, classes []Class, visit func(class int, value any)) error {
 	var unknown []error
 	for _, e := range b {
@@ -180,7 +180,7 @@ func parseQuantum(text string) (any, error) {
 	return Quantum{Time: d}, err
 }
 
-// heaviest is the greatest weight, a bound that keeps sums and products of weights exact.
+// heaviest is the greatest weight of a job class in a parameter: it keeps sums and products of weights exact.
 const heaviest = 1_000_000
 
 func parseWeight(text string) (any, error) {

@@ -39,7 +39,7 @@ type Law interface {
 	Observe(o *engine.Observation)
 }
 
-// law is a Law (plan checker) given by its methods, which share the variables around them as its state.
+// law is a Law (plan checker) made of two functions, which share the variables around them as its state.
 type law struct {
 	plan    func(v *engine.View, terms []engine.Term) string
 	observe func(o *engine.Observation) // nil: it learns nothing from observations
@@ -54,7 +54,8 @@ func (l law) Observe(o *engine.Observation) {
 }
 
 // ration returns the Law (plan checker) of a policy that claims as fifo, except for a limit on retries. The function
-// room returns bounds of the number of retries allowed, below 0 for 0; observe updates them; nil: they are constant.
+// room returns the least and the most retries that a plan may allow, of which negative numbers count as 0; observe
+// updates what these depend on, nil if they are constant.
 func ration(room func(v *engine.View) (least, most int64), observe func(o *engine.Observation)) Law {
 	return law{func(v *engine.View, terms []engine.Term) string {
 		least, most := room(v)
@@ -85,7 +86,7 @@ func Asked(v *engine.View, terms []engine.Term) (fresh, retries int) {
 	return min(fresh, v.Idle), min(retries, v.Idle)
 }
 
-// Guarantor is a policy with guarantees.
+// Guarantor is a policy with a list of its guarantees, for an invariant checker to verify.
 type Guarantor interface{ Guarantees() Promise }
 
 // Guarantees returns the guarantees of a policy; none if it is no Guarantor.

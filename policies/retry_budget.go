@@ -63,7 +63,7 @@ func (p *RetryBudget) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return capped(dst, v.Idle, int(max(0, min(int64(v.Idle), (p.sum+reserve)/cost))))
 }
 
-// Observe adds first claims to the budget and deducts retries.
+// Observe adds to the retry budget for each first claim of a job, and deducts from it for each claim of a retry.
 func (p *RetryBudget) Observe(o *engine.Observation) {
 	if o.Ended {
 		return
@@ -142,7 +142,7 @@ const (
 	finest    = 1_000_000
 )
 
-// eventsIn returns the whole number of events of rate r in d, at most maxEvents. d is at least 0.
+// eventsIn returns the whole number of events that come at rate r within a time d, at most maxEvents. d is at least 0.
 func eventsIn(r quantity.Rate, d time.Duration) int64 {
 	if r.Num == 0 {
 		return 0

@@ -78,7 +78,8 @@ func (p *Separate) mayPoll(now engine.Time) bool {
 	return !p.polled || now < p.polledAt || now.Sub(p.polledAt) >= p.RetryPoll
 }
 
-// ByClass marks the policy as one whose terms select jobs by priority class (fresh or retry) alone, see engine.Policy.
+// ByClass marks a policy that selects jobs by priority class (fresh or retry) alone: the engine asks it for no plan
+// while the last claim has left no ready job (see engine.Policy).
 func (*Separate) ByClass() {}
 
 // Observe records that the claims of the latest plan were answered: only then does it count as a poll for retries and

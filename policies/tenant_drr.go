@@ -31,7 +31,7 @@ var _ = builtIn(Kind{
 	},
 })
 
-// meanCost returns the mean of the classes' costs, each counted once; at least 1ns.
+// meanCost returns the mean of the job classes' costs (mean run times), each class counted once; at least 1ns.
 func meanCost(classes []Class) time.Duration {
 	var mean, rest time.Duration // divided one by one, which cannot overflow
 	for _, c := range classes {

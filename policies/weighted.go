@@ -67,7 +67,8 @@ func shares(dst []engine.Term, idle, fresh int, lend bool) []engine.Term {
 	return dst
 }
 
-// ByClass marks the policy as one whose terms select jobs by priority class (fresh or retry) alone, see engine.Policy.
+// ByClass marks a policy that selects jobs by priority class (fresh or retry) alone: the engine asks it for no plan
+// while the last claim has left no ready job (see engine.Policy).
 func (*Weighted) ByClass() {}
 
 // Observe updates the carry, the fraction of a claim left for the next plan, once the claims of both classes are
@@ -78,8 +79,8 @@ func (p *Weighted) Observe(o *engine.Observation) {
 	}
 }
 
-// carry divides the claims of plans by a share that is exact over any number of claims: the fraction of a claim left
-// over in one plan is carried to the next.
+// carry divides the claims of each plan between two groups of jobs by a fixed share, which is exact over any number of
+// claims: the fraction of a claim left over in one plan is carried to the next.
 type carry struct {
 	// owed is the claims owed to the part with the share, in claims times the denominator of the share, in (-1, 0] claims:
 	// the round-up in divide serves that part first.
@@ -88,7 +89,7 @@ type carry struct {
 	first int // number of claims of that part in the latest plan
 }
 
-// divide begins the plan of a claim of idle jobs, and returns how many go to the part (class or order) with the share.
+// divide begins a plan for idle jobs, and returns how many go to the group (class or order) that has the share.
 func (c *carry) divide(idle int, share quantity.Share) int {
 	num, den := share.Fraction()
 	c.plan = pending{limit: idle}
@@ -106,14 +107,14 @@ func (c *carry) settle(share quantity.Share, full bool) {
 	c.plan.limit = 0
 }
 
-// pending is the latest plan, until it is known how many fresh jobs and how many retries have been claimed by it.
+// pending is a policy's latest plan, until it is known how many fresh jobs and retries have been claimed by it.
 type pending struct {
 	limit    int // most claims of the plan; 0: no plan is pending
 	claimed  [engine.NumClasses]int
 	answered [engine.NumClasses]bool
 }
 
-// answers records how many jobs of one class a plan has claimed, and reports whether the numbers of both are known now.
+// answers records how many fresh jobs or retries a plan has claimed, and reports whether both numbers are known now.
 func (p *pending) answers(o *engine.Observation) bool {
 	if o.Ended || p.limit == 0 {
 		return false

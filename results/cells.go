@@ -58,7 +58,7 @@ func CellOf(s *Summary, i int, q measure.Query) TableCell {
 	return cell
 }
 
-// lookup returns the description of a query's metric, in the unit % if an objective on it has a bound in %.
+// lookup returns the description of the metric of a query, with the unit % if an objective on it has a bound in %.
 func (s *Summary) lookup(q measure.Query) measure.MetricInfo {
 	info, _ := measure.Lookup(q.Metric)
 	for i := range s.Objectives {
@@ -76,7 +76,8 @@ func halfOf(e *Estimate, info measure.MetricInfo) string {
 	return plain.When(!math.IsNaN(e.Half) && !below, FormatHalf(e.Half, info))
 }
 
-// Marks returns the signs of a cell's verdicts, each once: "✓", "✗", "✓✗", "" without objectives.
+// Marks returns the signs of the verdicts on objectives in a cell of the results table, each sign once: ✓ met, ✗
+// missed, ? unclear, both as in "✓✗"; "" without objectives.
 func (c *TableCell) Marks() string {
 	marks := ""
 	for _, v := range c.Verdicts {

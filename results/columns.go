@@ -20,7 +20,7 @@ const (
 	Pays              // costs of a policy
 )
 
-// String returns the heading over a group of columns.
+// String returns the heading that a results table has over a group of columns, such as "what you pay".
 func (p Part) String() string { return [...]string{"what you get", "asked for", "what you pay"}[p] }
 
 // Table compares the policies of a scenario: columns for the metrics of the objectives in file order, then for the
@@ -53,7 +53,7 @@ func (t *Table) Find(q measure.Query) *Column {
 	return cmp.Or(plain.Find(t.Columns, sought), plain.Find(t.Alike, sought))
 }
 
-// In returns the columns of a table that belong to the part p.
+// In returns the columns of one group (Part) of a results table: metrics of objectives, additional metrics, or costs.
 func (t *Table) In(p Part) (columns []*Column) {
 	for i := range t.Columns {
 		if t.Columns[i].Part == p {

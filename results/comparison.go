@@ -74,7 +74,7 @@ type ChangeWords struct {
 	Half                          string // half-width of the interval of Difference; "": there is none, or it is 0
 }
 
-// Words returns the texts that show a change in a row of a table.
+// Words returns the texts that show the change of a metric between two results in a row of a table.
 func (c *Change) Words() ChangeWords {
 	info, known := measure.Lookup(c.Metric)
 	if !known {
@@ -93,7 +93,7 @@ func (c *Change) Words() ChangeWords {
 	return w
 }
 
-// Named is a summary to compare, with the name and the version of the program that messages give it.
+// Named is a summary to compare, with its name in messages and the version of the program that made it.
 type Named struct {
 	*Summary
 	Name, Version string
@@ -260,7 +260,7 @@ func (c *Comparison) change(label string, base, new *Estimate, same bool) Change
 	return d
 }
 
-// why returns the reason, for people, why an estimate has no value.
+// why returns, as a phrase for messages, the reason why an estimate has no value.
 func (e *Estimate) why() string { return cmp.Or(e.Reason, "it was not measured") }
 
 // samples returns the values by seed of both sides of a change, the base and the new result, each with its centre: the
@@ -282,14 +282,14 @@ func (c *Comparison) samples(d *Change) (base, new sample) {
 // comparisonVersion is the version of the JSON format of comparisons.
 const comparisonVersion = 1
 
-// storedComparisons holds the comparisons of one result with several others of the same scenario.
+// storedComparisons is the JSON document with the comparisons of one result with several others of the same scenario.
 type storedComparisons struct {
 	Version     int                `json:"version"`     // version of this format: 1
 	Comparisons []storedComparison `json:"comparisons"` // one for each new result
 	Exit        int                `json:"exit"`        // exit code: the highest of all comparisons
 }
 
-// storedComparison holds the changes of every metric from one result to another.
+// storedComparison is the comparison of two results: the changes of every metric from one to the other.
 type storedComparison struct {
 	Scenario string `json:"scenario"`    // name of the scenario
 	Base     Side   `json:"base"`        // the earlier result

@@ -176,7 +176,7 @@ func sixDigits(values []float64, j int) string {
 	return strconv.FormatFloat(values[j], 'g', 6, 64)
 }
 
-// histogramFiles returns the .hgrm files of the pooled histograms, in milliseconds.
+// histogramFiles returns the .hgrm files (tables of percentiles) of the pooled histograms of waits, in milliseconds.
 func histogramFiles(s *Summary) ([]File, error) {
 	var files []File
 	labels := s.labels()

@@ -133,7 +133,8 @@ func (c *Column) surer(i, k int) int {
 	return 1
 }
 
-// changeIn returns the change in a cell in parentheses, with a remark if not significant yet; "" if there is none.
+// changeIn returns, in parentheses, a cell's change from the baseline policy, with the remark "not told apart yet"
+// where neither a difference nor equivalence is shown; "" if there is neither change nor remark.
 func changeIn(cell *TableCell) string {
 	words := cell.Change
 	if cell.unsure() {

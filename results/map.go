@@ -19,7 +19,7 @@ type Map struct {
 	Panels []MapPanel // maps of the policies, at least one
 }
 
-// MapPanel is the part of a Map about one policy.
+// MapPanel is the part of a Map (a metric over the values of two scenario keys) about one policy.
 type MapPanel struct {
 	Label string
 	Tiles []MapTile    // rectangles that together cover the map
@@ -29,7 +29,7 @@ type MapPanel struct {
 	Measured, Full int
 }
 
-// MapTile is a rectangle of a map with the value of the nearest point at which it was simulated.
+// MapTile is a rectangle in a panel of a Map (a metric over two keys) with the value at the nearest point simulated.
 type MapTile struct {
 	X0, X1, Y0, Y1 float64
 	Value          MapValue
@@ -45,5 +45,5 @@ type MapValue struct {
 	Reason string // reason why there is no value
 }
 
-// AtLeast reports whether the mean is only a lower bound, because the value of at least one seed is.
+// AtLeast reports whether the mean at a map's point is only a lower bound, as the value of at least one seed is.
 func (v *MapValue) AtLeast() bool { return v.Bounds > 0 }

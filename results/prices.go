@@ -78,7 +78,7 @@ func (t *Table) addPrices(s *Summary, objectives bool) {
 	}
 }
 
-// addPrice adds a column of a cost, or marks the column as a cost if the table has it already.
+// addPrice adds the column of a cost to a results table, or marks it as a cost if the table has it already.
 func (t *Table) addPrice(column Column) {
 	if asked := t.Find(column.Query); asked != nil {
 		asked.price = true
@@ -149,8 +149,8 @@ func (c *TableCell) told() bool {
 // unsure reports whether a cell has the mark "?": neither a difference from the baseline nor equivalence is shown.
 func (c *TableCell) unsure() bool { return c.Mark == "?" }
 
-// Ranked returns the policies that have a value, the best first; where neither more nor less is better, the least
-// first. A lower bound ranks by its value if more is better, else behind all other values.
+// Ranked returns the policies with a value in a column of a results table, best first; where neither more nor less is
+// better, the least first. A lower bound ranks by its value if more is better, else behind all other values.
 func (c *Column) Ranked() (policies []int) {
 	for i := range c.Cells {
 		if v := c.Cells[i].Mean; !math.IsNaN(v) && !math.IsInf(v, 0) {

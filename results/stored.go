@@ -25,10 +25,10 @@ const dataFile = "data.json.gz"
 // mostData is the highest size in bytes of an unpacked dataFile: a hundred times that of the largest shipped scenario.
 const mostData = 256 << 20
 
-// dataVersion is the version of the format of dataFile.
+// dataVersion is the version of the format of data.json.gz, the chart and report data of a run.
 const dataVersion = 1
 
-// storedData is the content of dataFile. Durations are in nanoseconds.
+// storedData is the content of data.json.gz, what a report needs beyond the other files. Durations are in nanoseconds.
 type storedData struct {
 	Version  int               `json:"version"`
 	Settings *measure.Settings `json:"settings"`
@@ -41,7 +41,7 @@ type storedPooled struct {
 	Waits   []measure.TenantWait   `json:"tenant_waits,omitempty"`
 }
 
-// encodeData returns the content of dataFile, JSON under gzip.
+// encodeData returns the content of data.json.gz (storedData) for a summary: JSON under gzip.
 func (s *Summary) encodeData() ([]byte, error) {
 	data := storedData{Version: dataVersion, Settings: s.Settings}
 	for i := range s.Data {

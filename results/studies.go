@@ -116,7 +116,7 @@ func (s *Sweep) CellOf(index int, sum *Summary) (*Cell, error) {
 	return cell, nil
 }
 
-// estimateOf returns the policy's estimate for a query, without the values of the seeds.
+// estimateOf returns a policy's estimate for a query (a metric with its filters), without the values of single seeds.
 func (p *PolicySummary) estimateOf(q measure.Query) Estimate {
 	e := estimate(q, nil, nil)
 	e.Reason = "it was not measured"
@@ -140,7 +140,8 @@ func (r *CellRow) Outcome() Outcome {
 	return worst
 }
 
-// Tuning is the result of a search for a setting: the settings tried and the best one for each policy.
+// Tuning is the result of a search for the best setting, a combination of values of scenario keys (parameters): the
+// settings tried and the best one, for each policy.
 type Tuning struct {
 	Scenario   string        `json:"scenario"`   // name of the scenario
 	ConfigHash string        `json:"config"`     // digest of the scenario, the keys, the objectives and the goal
@@ -155,7 +156,7 @@ type Tuning struct {
 	Margin bool          `json:"-"` // the goal is the largest least margin of all objectives
 }
 
-// TunedPolicy is the result of the search for one policy.
+// TunedPolicy is the result, for one policy, of a search for the best setting (combination of values of scenario keys).
 type TunedPolicy struct {
 	Label   string       `json:"label"`                  // label of the policy
 	Outcome Outcome      `json:"outcome"`                // met, missed or unclear
@@ -170,10 +171,10 @@ type TunedPolicy struct {
 	Checked []Verdict `json:"-"` // verdicts on the best setting with fresh seeds
 }
 
-// valuesOrNull lists the values of a setting in the order of the keys; nil, written as null, if no setting is the best.
+// valuesOrNull lists the best setting's values, in the order of the scenario keys; nil, written as null, for none.
 type valuesOrNull []string
 
-// Trial is the result of one setting tried.
+// Trial is the result of one setting (combination of values of scenario keys) that a search for the best one tried.
 type Trial struct {
 	Values  []string `json:"values"`             // values of the keys, in the order of axes
 	Seeds   int      `json:"seeds"`              // number of seeds simulated
@@ -188,13 +189,14 @@ type Trial struct {
 	MarginHalf *Float  `json:"-"` // half-width of the margin's 95 % interval
 }
 
-// storedTuning is the result of a search for a setting: the settings tried and the best one for each policy.
+// storedTuning is the content of tune.json: the result of a search for the best setting (combination of values of
+// scenario keys), with the settings tried and the best one for each policy.
 type storedTuning struct {
 	Version int `json:"version"` // version of this format: 1
 	*Tuning
 }
 
-// MarshalTuning returns the content of tune.json, with null for missing values.
+// MarshalTuning returns the content of tune.json, the result of a search for a setting, with null for missing values.
 func MarshalTuning(t *Tuning) ([]byte, error) {
 	out := *t
 	out.Objectives = orEmpty(t.Objectives)

@@ -168,8 +168,8 @@ func watchedQueries(s *measure.Settings) []measure.Query {
 	return plain.Distinct(objectiveQueries(s))
 }
 
-// Add adds the runs of one more seed, one for each policy in any order, and reports whether all intervals are now
-// narrow enough. It keeps the runs and does not change them.
+// Add gives a stopping rule the runs of one more seed, one for each policy in any order, and reports whether all
+// confidence intervals are now narrow enough. It keeps the runs and does not change them.
 func (w *Watch) Add(runs []measure.Run) (enough bool) {
 	for i := range runs {
 		p := &w.policies[runs[i].Policy]
@@ -191,7 +191,7 @@ func (w *Watch) Add(runs []measure.Run) (enough bool) {
 	return true
 }
 
-// needs reports whether a histogram, given its query, is needed to compute a quantile whose interval is watched.
+// needs reports whether a stopping rule needs a histogram, given its query, for a quantile whose interval it watches.
 func (w *Watch) needs(histogram measure.Query) bool {
 	return slices.ContainsFunc(w.queries, func(q measure.Query) bool {
 		of, ok := measure.HistogramOf(q)

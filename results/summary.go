@@ -136,10 +136,10 @@ func (v *Verdict) Failed(strict bool) bool {
 	return strict
 }
 
-// Metric returns the estimate of the metric with that name over the whole run, nil if there is none.
+// Metric returns a policy's estimate of the metric with that name over the whole run, nil if there is none.
 func (p *PolicySummary) Metric(name string) *Estimate { return p.Find(measure.Query{Metric: name}) }
 
-// Find returns the policy's estimate for the query q, nil if there is none.
+// Find returns the policy's estimate for the query q (a metric with its filters), nil if there is none.
 func (p *PolicySummary) Find(q measure.Query) *Estimate {
 	sought := func(e *Estimate) bool { return e.Query == q }
 	return cmp.Or(plain.Find(p.Metrics, sought), plain.Find(p.Filtered, sought))
@@ -150,7 +150,7 @@ func (p *PolicySummary) Against(q measure.Query) *Contrast {
 	return plain.Find(p.Versus, func(d *Contrast) bool { return d.Query == q })
 }
 
-// Options are the options of Summarize.
+// Options are the options of Summarize: requested seeds, what an unclear verdict means, and the stopping rule.
 type Options struct {
 	Seeds  []uint64 // requested seeds; nil: those of the runs
 	Strict bool     // an unclear objective fails
@@ -185,7 +185,7 @@ func (s *Summary) Cases(strict bool) (all []Case) {
 	return all
 }
 
-// Cases returns, for each change judged, the condition of a zero exit code: it is no worse than the gate allows.
+// Cases returns the condition of a zero exit code for each judged change of a metric: no worse than the gate allows.
 func (c *Comparison) Cases() (all []Case) {
 	for _, d := range c.Changes {
 		if d.Verdict == "" {
@@ -201,7 +201,7 @@ func (c *Comparison) Cases() (all []Case) {
 	return all
 }
 
-// Cases returns, for each policy, the condition of a zero exit code: a setting was found that meets the objectives.
+// Cases returns, for each policy of a tuning search, the condition of a zero exit code: a setting meets the objectives.
 func (t *Tuning) Cases() (all []Case) {
 	for _, p := range t.Policies {
 		name := strings.TrimSpace(t.Goal + " that meets " + strings.Join(t.Objectives, ", "))

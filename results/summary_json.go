@@ -32,7 +32,7 @@ type storedSummary struct {
 	Exit       int             `json:"exit"`       // exit code of the run: 0 objectives met, 1 one missed
 }
 
-// storedPolicy holds the results of one policy.
+// storedPolicy is a policy's part of summary.json: its metrics, and its differences to the baseline policy.
 type storedPolicy struct {
 	Kind     string `json:"name"`     // kind of policy
 	Label    string `json:"label"`    // label, unique within the scenario
@@ -41,11 +41,11 @@ type storedPolicy struct {
 	Fingerprint string                 `json:"fingerprint"`
 	Metrics     Object[storedEstimate] `json:"metrics"`  // metrics of the whole run, by name
 	Filtered    []storedFiltered       `json:"filtered"` // metrics narrowed to a storm, a class or a tenant
-	// Versus holds the differences to the baseline, by metric; empty for the baseline itself.
+	// Differences to the baseline, by metric; empty for the baseline itself.
 	Versus Object[storedDifference] `json:"versus_baseline"`
 }
 
-// storedFilter is the part of a run that a metric is narrowed to.
+// storedFilter is the set of filters of a metric: a storm or the time after one, a job class, a tenant, a wait limit.
 type storedFilter struct {
 	During string `json:"during"` // storm that the metric is narrowed to; empty: none
 	After  string `json:"after"`  // storm after whose end the metric is measured; empty: none
@@ -54,7 +54,7 @@ type storedFilter struct {
 	Limit  Float  `json:"limit"`  // wait limit of fresh.within, in seconds; 0: the metric has none
 }
 
-// storedEstimate is the value of a metric over all seeds.
+// storedEstimate is the value of a metric over all seeds, with its 95 % interval.
 type storedEstimate struct {
 	Unit string `json:"unit"` // s (seconds), 1 (a share or ratio), 1/s, or what is counted; empty: a count
 	// Mean over seeds; for a quantile, over the jobs of all seeds together; null: there is no value
@@ -68,7 +68,7 @@ type storedEstimate struct {
 	Reason string   `json:"reason,omitempty"` // reason why there is no value
 }
 
-// storedFiltered is a metric narrowed to a part of the run.
+// storedFiltered is a metric narrowed to a part of the run, such as a storm or a job class.
 type storedFiltered struct {
 	Metric string `json:"metric"` // name of the metric
 	storedFilter
@@ -77,7 +77,7 @@ type storedFiltered struct {
 	Versus *storedDifference `json:"versus_baseline,omitempty"`
 }
 
-// storedDifference is a difference to the baseline, paired by seed.
+// storedDifference is the difference between a policy and the baseline policy in one metric, paired by seed.
 type storedDifference struct {
 	Difference *Float `json:"difference"` // mean over seeds of the policy's value minus the baseline's
 	Low        *Float `json:"low"`        // lower end of its 95 % interval
@@ -91,7 +91,7 @@ type storedDifference struct {
 	Tell int `json:"seeds_to_tell,omitempty"`
 }
 
-// storedVerdict is an objective applied to one policy.
+// storedVerdict is the result of an objective (a bound on a metric) for one policy.
 type storedVerdict struct {
 	Metric  string       `json:"metric"`           // name of the metric
 	Filter  storedFilter `json:"filter"`           // filter of the metric

@@ -109,7 +109,7 @@ func (s *Summary) warnOfRuns(i int, runs []*measure.Run, add func(string, ...any
 	}
 }
 
-// warnOfGaps warns of missing values of the table, with the reason.
+// warnOfGaps warns of metrics of the results table that have no value in some or all seeds.
 func (s *Summary) warnOfGaps(p *PolicySummary, add func(string, ...any)) {
 	for _, q := range TableQueries(s.Settings) {
 		e := p.Find(q)

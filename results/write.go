@@ -18,7 +18,7 @@ import (
 	"qsim/results/plain"
 )
 
-// File is a file of a run's folder.
+// File is a file in the folder of a run's results: its path and its content.
 type File struct {
 	Path string // slash-separated, relative to the folder and inside it
 	Data []byte

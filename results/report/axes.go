@@ -89,9 +89,9 @@ func widening(xs []float64) bool {
 	return xs[last]/xs[0] >= logFrom && xs[last]-xs[last-1] > 4*(xs[1]-xs[0])
 }
 
-// plot returns an empty plot for one of several panels, with a key's values along x and the metric's axis (up) along y,
-// and the highest number of ticks of y. The x axis extends beyond the values on both sides: beyond a single one by
-// alone, on a logarithmic axis by the factor wider, else by pad times their range.
+// plot returns an empty plot for one of several panels, with the values of a scenario key (parameter) along x and the
+// metric's axis (up) along y, and the highest number of ticks of y. The x axis extends beyond the values on both sides:
+// beyond a single one by alone, on a logarithmic axis by the factor wider, else by pad times their range.
 func (k *keyAxis) plot(up *valueAxis, panels int, alone, pad, wider float64) (p *plot.Plot, rows int) {
 	p, rows = newPlot(), 4
 	low, high := slices.Min(k.xs), slices.Max(k.xs)
@@ -114,7 +114,8 @@ func (k *keyAxis) plot(up *valueAxis, panels int, alone, pad, wider float64) (p 
 	return p, rows
 }
 
-// ticks returns the ticks of a key's axis, below one of several panels: as many of the values as have room for a label.
+// ticks returns the ticks of a horizontal axis that shows the values of a scenario key, below one of several panels: as
+// many of the values as have room for a label.
 func (k *keyAxis) ticks(p *plot.Plot, panels int) plot.ConstantTicks {
 	across := newPanels(panels).columns
 	wide := (room-vg.Length(across-1)*18)/vg.Length(across) - 44 // what the values at the left take

@@ -38,8 +38,8 @@ func Files(folder string, figures []Figure) (files []results.File) {
 	return files
 }
 
-// printer makes PNGs, one after the other in the same memory: else half of the memory that a small run takes would be
-// for pictures.
+// printer makes PNGs of charts, one after the other in the same memory: with new memory for each, pictures would take
+// half of the memory of a small run.
 type printer struct {
 	pixels, places []byte
 	runs           []run
@@ -63,10 +63,10 @@ func (p *printer) png(f *Figure, dpi int) []byte {
 	return plain.Must(raster.Bytes(), err)
 }
 
-// Get returns the encoder's buffer of the PNG before.
+// Get returns the buffer in which the PNG encoder worked on the previous picture, for use again.
 func (p *printer) Get() *png.EncoderBuffer { return p.encoder }
 
-// Put keeps the encoder's buffer for the next PNG.
+// Put keeps the working buffer of the PNG encoder for the next picture.
 func (p *printer) Put(b *png.EncoderBuffer) { p.encoder = b }
 
 // paletted returns an opaque picture with a palette of its 256 most frequent colours, in which any other colour becomes
@@ -217,7 +217,7 @@ func (b *bitmap) Stroke(path vg.Path) {
 	}
 }
 
-// outline has the pen draw a path next, in the current colour.
+// outline makes a path the one that the pen (the drawing library) fills or strokes next, in the current colour.
 func (b *bitmap) outline(path vg.Path) {
 	b.pen.SetColor(b.now().color)
 	for i, step := range path {
@@ -235,7 +235,7 @@ func (b *bitmap) outline(path vg.Path) {
 	}
 }
 
-// FillString draws a text.
+// FillString draws a text on the bitmap, with a box for each character that the font lacks.
 func (b *bitmap) FillString(face plotfont.Face, at vg.Point, s string) {
 	if face.Font.Size == 0 {
 		return

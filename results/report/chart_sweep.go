@@ -18,8 +18,9 @@ import (
 // sweepFigures is the highest number of metrics of a sweep that get a figure.
 const sweepFigures = 12
 
-// SweepCharts draws a figure for each of the first metrics of a sweep: the metric against one of the keys, a line for
-// each policy, a panel for each combination of the other keys. Equal sweeps have equal figures.
+// SweepCharts draws a figure for each of the first metrics of a sweep (runs over a grid of values of scenario keys):
+// the metric against one of the keys, a line for each policy, a panel for each combination of the other keys. Equal
+// sweeps have equal figures.
 func SweepCharts(s *results.Sweep) ([]Figure, error) {
 	if len(s.Axes) == 0 || len(s.Policies) == 0 || len(s.Cells) == 0 {
 		return nil, fmt.Errorf("draw sweep: it has %d axes, %d policies and %d cells", len(s.Axes), len(s.Policies),
@@ -34,7 +35,7 @@ func SweepCharts(s *results.Sweep) ([]Figure, error) {
 	return figures, nil
 }
 
-// sweepDrawing is the drawing of one metric of a sweep.
+// sweepDrawing draws the chart of one metric of a sweep (runs over a grid of values of scenario keys).
 type sweepDrawing struct {
 	*results.Sweep
 	metric   int   // index into Queries
@@ -47,7 +48,7 @@ type sweepDrawing struct {
 	up       valueAxis
 }
 
-// sweepPanel is a panel of a sweep chart: one combination of values of the keys other than that of the horizontal axis.
+// sweepPanel is a panel of a sweep chart: one combination of values of the scenario keys besides the horizontal axis's.
 type sweepPanel struct {
 	name  string
 	cells []*results.Cell // cells by value of the horizontal axis; nil: not measured
@@ -65,7 +66,7 @@ func newSweepDrawing(s *results.Sweep, metric int) *sweepDrawing {
 	return d
 }
 
-// chooseAxis chooses the key of a sweep chart's horizontal axis: that with most values, a numeric one if there is any.
+// chooseAxis chooses the scenario key of a sweep chart's x axis: that with most values, a numeric one if there is any.
 func (d *sweepDrawing) chooseAxis() {
 	_, d.x = extremes(plain.Map(d.Axes, func(a results.Axis) float64 {
 		if a.Numbers != nil && len(a.Values) > 1 {

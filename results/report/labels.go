@@ -129,7 +129,7 @@ func (d *drawing) limits() []limit {
 	})
 }
 
-// distinctBounds returns the first objectives that fit and have a finite bound, each bound once, limitCount at most.
+// distinctBounds returns the first objectives with distinct finite bounds that meet a condition, limitCount at most.
 func distinctBounds(objectives []measure.Objective, fits func(o measure.Objective) bool) (found []measure.Objective) {
 	for _, o := range objectives {
 		same := func(f measure.Objective) bool { return f.Query == o.Query && f.Bound == o.Bound && f.Above == o.Above }

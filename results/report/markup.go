@@ -66,7 +66,7 @@ func (m *markup) swatch(s swatch) {
 	m.put("/></svg>")
 }
 
-// policyName writes the header of a policy's row.
+// policyName writes the first cell of a policy's row in an HTML table: the mark of its colour, and its name.
 func (m *markup) policyName(r valueRow) {
 	m.put(`<th scope="row"><span class="name">`)
 	m.swatch(r.Style)
@@ -167,7 +167,7 @@ func (m *markup) plainTable(t plainTable) {
 	m.some(`<p class="key">%s</p>`, t.Key)
 }
 
-// evidence writes the drawing and the tables of a section.
+// evidence writes, as HTML, the chart and the tables of a section of a report page.
 func (m *markup) evidence(s section) {
 	if d := s.Drawing; d != nil {
 		timed := ""

@@ -184,7 +184,7 @@ type plainTable struct {
 
 var style = asset("page/report.css") + chartRules()
 
-// parsed returns the templates of pages.
+// parsed returns the parsed HTML templates of the report's pages.
 func parsed() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{"phrases": written((*markup).phrases),
 		"swatch": written((*markup).swatch), "plainTable": written((*markup).plainTable),
@@ -321,7 +321,7 @@ func (d *drawing) live() liveData {
 	return data
 }
 
-// finding returns the finding of the results table as a sentence.
+// finding returns the main result of a run, the Finding of its results table, as a sentence.
 func (d *drawing) finding() string {
 	words := strings.TrimSuffix(clean0(results.FindingOf(d.summary, d.table).String()), ".")
 	return cmp.Or(words, "There is nothing to compare")

@@ -197,7 +197,7 @@ func thin(points []vg.Point, column vg.Length) []vg.Point {
 	return kept
 }
 
-// dot plots an estimate with its interval and its value as text.
+// dot plots an estimate of a metric: a dot at the value, a line for the confidence interval, and the value as text.
 type dot struct {
 	mean, low, high float64
 	row             float64

@@ -40,7 +40,7 @@ func (d *sweepDrawing) title() string {
 // name returns the metric with its filters (class, storm, tenant) as text.
 func (d *sweepDrawing) name() string { return clean(d.Queries[d.metric].String()) }
 
-// place returns the key values of a cell and, if there are several policies, the policy, as text.
+// place returns, as text, the key values of a cell of a sweep and, if there are several policies, the policy.
 func (d *sweepDrawing) place(c *results.Cell, policy int) string {
 	var words []string
 	if len(d.Policies) > 1 {
@@ -98,7 +98,7 @@ func (d *sweepDrawing) metWords() string {
 	return fmt.Sprintf("%s is shown to be %s %s", d.name(), list(limits), list(parts))
 }
 
-// metGroup is a group of policies that meet an objective in equally many cells.
+// metGroup is a group of policies that meet an objective in equally many cells (combinations of values) of a sweep.
 type metGroup struct {
 	met, all int
 	names    []string

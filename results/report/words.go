@@ -183,12 +183,12 @@ func (d *drawing) marks(one, several string) string {
 	return several
 }
 
-// lineMarks returns the explanation of a line that is the given statistic over seeds.
+// lineMarks returns the explanation, for a chart's footer, of a line that is the given statistic over seeds.
 func (d *drawing) lineMarks(statistic string) string {
 	return d.marks("line = the one seed", "line = "+statistic+" over seeds")
 }
 
-// bandMarks returns the explanation of a line with its band.
+// bandMarks returns the explanation, for a chart's footer, of a line with its band.
 func (d *drawing) bandMarks() string {
 	return d.lineMarks("median, band = " + plain.Either(d.seeds < 10, "range", "5th–95th percentile"))
 }

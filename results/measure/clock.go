@@ -9,7 +9,7 @@ import (
 // stretch is an interval [from, to) of virtual time, such as a window of measurements or a spell of starvation.
 type stretch struct{ from, to engine.Time }
 
-// covers reports whether time t belongs to the stretch.
+// covers reports whether a time lies in an interval of virtual time, whose end is excluded.
 func (s stretch) covers(t engine.Time) bool { return t >= s.from && t < s.to }
 
 // part returns for how long two intervals of virtual time overlap; 0 or negative if they do not.

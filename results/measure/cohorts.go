@@ -6,8 +6,9 @@ import (
 	"qsim/engine"
 )
 
-// cohorts finds the job sets (see jobSet) that count a job. A cohort is all jobs counted by the same sets: of one class
-// and tenant, where sets tell these apart, and enqueued between the same two window edges.
+// cohorts finds the job sets (counters for the jobs of one window of time, class or tenant) that count a job. A cohort
+// is all jobs counted by the same sets: of one class and tenant, where sets tell these apart, and enqueued between the
+// same two window edges.
 type cohorts struct {
 	lists   [][]*jobSet // job sets, by cohort
 	low     engine.Time // the earlier of the two edges between which the latest job was enqueued

@@ -45,7 +45,7 @@ func (c *Collector) Enqueued(at engine.Time, j *engine.NewJob) {
 	}
 }
 
-// Promoted counts a waiting job that becomes ready at that time, for engine.JobRecorder.
+// Promoted counts a waiting job (scheduled, or a retry not yet due) that becomes ready, for engine.JobRecorder.
 func (c *Collector) Promoted(at engine.Time, _ int32, p *engine.Promotion) {
 	c.pass(at)
 	for _, v := range c.views {
@@ -233,7 +233,7 @@ func (c *Collector) Committed(at engine.Time, _ int32, kind engine.EventKind, o 
 	c.committed(at, kind, o, r, 0)
 }
 
-// committed counts an outcome; waited is how long the job had been ready, 0 if it was not ready or that is unknown.
+// committed counts an outcome (ack, nack, burial, return); waited is how long the job was ready, 0 if not or unknown.
 func (c *Collector) committed(
 	at engine.Time, kind engine.EventKind, o *engine.Outcome, r *engine.Result, waited time.Duration,
 ) {
@@ -344,7 +344,7 @@ func (c *Collector) onExtended(e *engine.Event) {
 	}
 }
 
-// onLeaseLost notes that a lease's holder knows it to be lost: no outcome of its running handler will reach the store.
+// onLeaseLost records that the holder of a lease has noticed its loss: no outcome of its handler will reach the store.
 func (c *Collector) onLeaseLost(e *engine.Event) {
 	if j := c.known.find(e.Job); j != nil && j.token == e.Token {
 		j.lost = true

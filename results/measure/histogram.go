@@ -91,7 +91,7 @@ func (h *Histogram) recordAt(i int, v int64) {
 	h.total.add(v)
 }
 
-// used returns the bounds of the range of buckets in use; of nil none is.
+// used returns the range [from, to) of a histogram's buckets outside which all counts are 0; empty if it is nil.
 func (h *Histogram) used() (from, to int) {
 	if h == nil || h.depth == 0 {
 		return 0, 0

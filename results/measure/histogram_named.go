@@ -11,7 +11,7 @@ import (
 // of those that had not ended (censored), which rank above all others. Either may be nil: there are none.
 type Waits struct{ Ended, Unresolved *Histogram }
 
-// NamedHistogram is the distribution of the waits of a query.
+// NamedHistogram is a distribution of waits, with the query that selects them: the kind of wait and its filters.
 type NamedHistogram struct {
 	Query Query // Metric is a family: fresh.wait, retry.wait, attempt.wait, start.wait or sojourn
 	Waits

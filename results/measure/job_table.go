@@ -44,7 +44,7 @@ func (j *knownJob) remember(token engine.Token, ran time.Duration, now engine.Ti
 	j.late[0], j.late[1] = late, j.late[0]
 }
 
-// accept records that the store accepted the ack under a token, and returns the execution's run time, 0 if it runs on.
+// accept records that the store accepted the ack under a token, and returns its execution's run time, 0 if it runs on.
 func (j *knownJob) accept(token engine.Token) time.Duration {
 	j.acked = token
 	for i := range j.ran {

@@ -47,7 +47,7 @@ func (v *view) changeBusy(own bool, by int64) {
 	}
 }
 
-// enqueued counts a new job that the view measures.
+// enqueued counts a new job that the view measures: as ready, or as waiting if it is scheduled for later.
 func (v *view) enqueued(j *engine.NewJob) {
 	if j.Delay > 0 && !v.settings.Held {
 		v.becomeWaiting()

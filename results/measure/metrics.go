@@ -93,7 +93,7 @@ func count[I int64 | uint64 | int](n I) number { return some(float64(n)) }
 // ratio returns a divided by b as the number of a metric; if b is 0 it has no value, for the given reason.
 func ratio(a, b float64, reason string) number { return some(a/b).unless(b == 0, reason) }
 
-// unless returns the number of a metric, or that it has no value if a reason for that holds.
+// unless returns a metric's value as it is or, if a condition holds, no value for the given reason.
 func (n number) unless(holds bool, reason string) number {
 	if holds {
 		return none(reason)
@@ -132,7 +132,8 @@ func Rank(name string) int {
 	return len(allMetrics)
 }
 
-// HistogramOf returns the query of the histogram that the quantile q is computed from; ok is false if q is no quantile.
+// HistogramOf returns the query of the distribution of waits from which the quantile query q is computed, such as
+// fresh.wait for fresh.wait.p99; ok is false if q is no quantile.
 func HistogramOf(q Query) (histogram Query, ok bool) {
 	m := lookup(q.Metric)
 	if m == nil || m.Quantile == 0 {
@@ -155,9 +156,9 @@ func Lookup(name string) (info MetricInfo, ok bool) {
 	return m.MetricInfo, true
 }
 
-// Queries returns the queries that are computed besides the metrics of the whole run: for each storm the p99 of fresh
-// waits during it and the recovery after it, then the queries of the objectives (the usual waits without objectives)
-// and of Settings.Asked, each once.
+// Queries returns the queries (metrics with filters) that are computed besides the metrics of the whole run: for each
+// storm the p99 of fresh waits during it and the recovery after it, then the queries of the objectives (the usual waits
+// without objectives) and of Settings.Asked, each once.
 func Queries(s *Settings) []Query {
 	var queries []Query
 	for _, storm := range s.Storms {

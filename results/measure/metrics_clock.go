@@ -58,7 +58,7 @@ const (
 
 const noCalm = "there is no time between warm-up and the first storm"
 
-// allClaims returns how many claims of fresh jobs and retries were made in the window.
+// allClaims returns how many claims, of fresh jobs and of retries, were made in a window of virtual time.
 func (w *clockWindow) allClaims() uint64 { return w.claims[engine.Fresh] + w.claims[engine.Retry] }
 
 func stormMetrics() []metric {

@@ -6,7 +6,7 @@ import (
 	"qsim/results/plain"
 )
 
-// Pool merges the histograms of several runs: those of equal query into one.
+// Pool merges the histograms of waits of several runs: those of equal query (kind of wait and filters) into one.
 func Pool(runs []*Run) []NamedHistogram {
 	var pooled []NamedHistogram
 	for _, run := range runs {
@@ -17,7 +17,7 @@ func Pool(runs []*Run) []NamedHistogram {
 	return pooled
 }
 
-// PoolOne merges the histogram h into the one in pooled that has the same query, and appends it if there is none.
+// PoolOne merges a run's histogram h into that of the same query (kind of wait, filters) in pooled, or appends it.
 func PoolOne(pooled []NamedHistogram, h *RunHistogram) []NamedHistogram {
 	at := slices.IndexFunc(pooled, func(p NamedHistogram) bool { return p.Query == h.Query })
 	if at < 0 {
@@ -42,7 +42,7 @@ func PooledQuantile(q Query, pooled []NamedHistogram) (value float64, bound, ok 
 	return 0, false, false
 }
 
-// Find returns the value of the query q in the run.
+// Find returns the value that a run has for the query q (a metric with its filters).
 func (r *Run) Find(q Query) Value {
 	if v := plain.Find(r.Values, func(v *Value) bool { return v.Query == q }); v != nil {
 		return *v

@@ -149,7 +149,8 @@ func (c *Collector) run() Run {
 	return r
 }
 
-// histogramOf returns the query of the distribution to which a quantile, mean or maximum belongs, given its metric.
+// histogramOf returns the query of the distribution of waits from which a quantile, mean or maximum (the query q of the
+// metric m) is computed: fresh.wait for fresh.wait.p99, with the same filters.
 func (m *metric) histogramOf(q Query) Query {
 	q.Metric = families[m.family].name
 	return q

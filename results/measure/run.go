@@ -1,6 +1,6 @@
 package measure
 
-// Run holds the measurements of one policy under one seed.
+// Run holds the measurements of one simulated run: of a scenario under one policy and one seed.
 type Run struct {
 	Policy      int // index of the policy in Settings.Policies
 	Seed        uint64

@@ -28,7 +28,7 @@ func (b *seriesSum) add(s *segment, until engine.Time, workers *machines) (next 
 	return b.next
 }
 
-// claimed counts the wait of a fresh job at its claim.
+// claimed adds the wait of a fresh job, at its claim, to the bucket under way of the time series.
 func (b *seriesSum) claimed(k *claim) {
 	b.waits.recordAt(k.bucket, k.waited)
 	if int(k.Kind) < len(b.classes) {
@@ -36,7 +36,7 @@ func (b *seriesSum) claimed(k *claim) {
 	}
 }
 
-// closeBucket appends the bucket that ends now to the series and empties it.
+// closeBucket appends the bucket of time that ends now to the time series, and resets its counts.
 func (b *seriesSum) closeBucket(workers *machines) {
 	span := b.sum.span.Seconds()
 	if span == 0 {

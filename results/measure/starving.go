@@ -278,7 +278,8 @@ func (l *lane) leave(since engine.Time) {
 	}
 }
 
-// find returns the index of the entry for the ready time since, or else of the next later one with jobs, or the last.
+// find returns the index, in a queue of ready times, of the entry for the time since or, if none with jobs is there, of
+// the next later entry with jobs, or else of the last one with jobs.
 func (l *lane) find(since engine.Time) int {
 	before := func(r readied, since engine.Time) int { return cmp.Compare(r.at, since) }
 	at, _ := slices.BinarySearchFunc(l.queue, since, before)

@@ -83,7 +83,7 @@ func (v *view) watchStorms() {
 	}
 }
 
-// keepAsked drops the measurements of storms that none of the queries is for.
+// keepAsked drops the measurements around storms (recovery of waits, drain of the backlog) that no query needs.
 func (v *view) keepAsked(all []question) {
 	recovers := v.isAsked(all, recoveryTime)
 	if !recovers {
@@ -194,7 +194,7 @@ const (
 	calmQuantile   = 0.99 // quantile of that over the windows before the first storm
 )
 
-// recovery follows the p95 of the fresh waits in a sliding window of claims, before and after storms.
+// recovery tracks the p95 of the waits of fresh jobs in a sliding window of claims, before and after storms.
 type recovery struct {
 	window, step time.Duration
 	next         engine.Time // end of the step under way
@@ -234,7 +234,7 @@ func newRecovery(s *Settings, window time.Duration) *recovery {
 	return &recovery{window: window, step: step, next: engine.Time(s.Warmup).Add(step), slots: make([][]uint16, slots)}
 }
 
-// claimed counts the wait of a fresh job at its claim, by its histogram bucket.
+// claimed adds the wait of a fresh job, at its claim, to the sliding window that shows when waits have recovered.
 func (r *recovery) claimed(bucket int) {
 	r.slots[r.slot] = append(r.slots[r.slot], uint16(bucket))
 	r.counts[bucket]++
@@ -242,7 +242,7 @@ func (r *recovery) claimed(bucket int) {
 	r.top = max(r.top, bucket)
 }
 
-// slide moves the window on by one step: the waits of its oldest step leave it.
+// slide moves the sliding window of waits on by one step: the waits of its oldest step leave it.
 func (r *recovery) slide() {
 	r.slot = (r.slot + 1) % len(r.slots)
 	for _, bucket := range r.slots[r.slot] {
@@ -304,7 +304,7 @@ func (v *view) onStep(r *recovery) {
 	}
 }
 
-// judge sets the storm's recovery time once the p95 has stayed at its level from before the storms for long enough.
+// judge sets a storm's recovery time once the p95 wait has stayed at its level from before the storms long enough.
 func (w *stormWatch) judge(now engine.Time) {
 	switch {
 	case now < w.over || w.recoveredAt >= 0:

@@ -19,7 +19,7 @@ func (m *MetricInfo) NoWorst(tenants int) string {
 	return ""
 }
 
-// byTenants returns a query once for each tenant, or the reason why the worst of them cannot be found.
+// byTenants returns a query narrowed to each tenant in turn, or the reason why the worst of them cannot be found.
 func (c *Collector) byTenants(m *metric, q Query) (parts []question, reason string) {
 	n := max(len(c.settings.Tenants)-1, 0)
 	if why := m.NoWorst(n); why != "" {

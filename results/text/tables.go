@@ -168,7 +168,7 @@ func (s sweepView) describe() string {
 		plain.Plural(len(s.Policies), "policy"), plain.Plural(len(s.Seeds), "seed"))
 }
 
-// footnote returns the legend of the signs and intervals in the table.
+// footnote returns the legend of the signs and intervals in the table of a sweep.
 func (s sweepView) footnote() string {
 	return plain.Either(len(s.Seeds) < 2, "one seed: no interval",
 		"± 95 % t-interval over the seeds, which are the same in every cell; ≥ the run ended too early to tell") +

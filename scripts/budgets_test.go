@@ -41,7 +41,7 @@ var budgets = []budget{
 	{"engine/quantity", 810, 480},
 	{"engine/sim", 2110, 1400},
 	{"engine/unfinished", 21, 21}, // of which memstore, check, measure and world know: a type of each before
-	{"policies", 2766, 1850},
+	{"policies", 2772, 1850},
 	{"scenarios", 1139, 800},      // the language with the rooms below it: 4,700 in all
 	{"scenarios/apply", 517, 398}, // of which systems.yaml is the table
 	{"scenarios/chaos", 2277, 1350},
@@ -61,10 +61,10 @@ var budgets = []budget{
 	{"scenarios/validate", 1103, 600},
 	{"scenarios/verify", 3303, 2600},
 	{"scenarios/world", 4469, 2700},
-	{"results", 4441, 2300},
-	{"results/measure", 4721, 3150},
+	{"results", 4445, 2300},
+	{"results/measure", 4725, 3150},
 	{"results/plain", 408, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
-	{"results/report", 6618, 4300}, // of which 300 are the canvas of pixels
+	{"results/report", 6620, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1503, 1700},
 	{"cmd/bench", 4897, 3000}, // of which 90 find out when claims see new jobs
 	{"cmd/cli", 5003, 3600},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_143, 56_000
+	mostLines, goalLines             = 82_159, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -7,7 +7,7 @@ import "qsim/engine"
 type Checker struct {
 	rules  Rules
 	d      derived
-	asked  [numKinds][]asked // rules for each kind of event
+	asked  [numKinds]*asked // first rule of each kind of event
 	at     subject          // event being checked
 	queue  [32]engine.Event // events to check: many at a time, since code that goes on running stays in the cache
 	queued int              // number of events in the queue
@@ -39,6 +39,7 @@ type Checker struct {
 type asked struct {
 	rule
 	applied int64
+	next    *asked // next rule of the table for events of that kind; nil: it is the last
 }
 
 // subject is the event being checked, with the checker's state of its node, job and execution.
@@ -66,10 +67,11 @@ func New(r Rules) *Checker {
 	for i := range c.nodes {
 		c.nodes[i].idleSince = engine.Never
 	}
-	for _, rule := range r.table(&c.d) {
+	table := r.table(&c.d)
+	for i := len(table) - 1; i >= 0; i-- {
 		for k := range c.asked {
-			if rule.on>>k&1 != 0 && rule.when {
-				c.asked[k] = append(c.asked[k], asked{rule: rule})
+			if rule := table[i]; rule.on>>k&1 != 0 && rule.when {
+				c.asked[k] = &asked{rule: rule, next: c.asked[k]}
 			}
 		}
 	}
@@ -154,9 +156,8 @@ func (c *Checker) goOn(s *subject) {
 
 // ask applies the rules (checks) for an event's kind, until one finds that the event contradicts the recorded state.
 func (c *Checker) ask(kind int) {
-	rules := c.asked[kind]
-	for i := 0; i < len(rules) && !c.at.lost; i++ {
-		if r := &rules[i]; r.asks(c, &c.at) {
+	for r := c.asked[kind]; r != nil && !c.at.lost; r = r.next {
+		if r.asks(c, &c.at) {
 			r.applied++
 		}
 	}

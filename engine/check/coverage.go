@@ -44,8 +44,8 @@ func (c *Checker) Probes() [NumProbes]int64 {
 func (c *Checker) counted() (checks [NumInvariants]int64, probes [uncounted]int64) {
 	c.caughtUp()
 	checks, probes = c.checks, c.probes
-	for _, rules := range c.asked {
-		for _, r := range rules {
+	for _, r := range c.asked {
+		for ; r != nil; r = r.next {
 			if r.probe != uncounted {
 				checks[r.invariant] += r.applied
 				probes[r.probe] += r.applied

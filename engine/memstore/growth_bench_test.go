@@ -57,6 +57,26 @@ var growths = map[string]func(g *growth) (call func()){
 			g.claim(engine.Term{Class: engine.AnyClass, Order: engine.Aging, Tenant: 1, Limit: 10, Rule: &growthRule})
 		}
 	},
+	"gone/each": func(g *growth) func() { // a backlog that has been worked off
+		g.fill(false, 0)
+		leases, _, err := g.Claim(background, g.engine, engine.Plan{Limit: g.size - 10, Terms: []engine.Term{{Class: engine.AnyClass, Limit: g.size}}}, time.Hour, nil)
+		g.must(err)
+		done := engine.Batch{ID: engine.BatchID{Engine: g.engine, Seq: 1}}
+		for i := range leases {
+			done.Outcomes = append(done.Outcomes, engine.Outcome{LeaseKey: leases[i].Key(), Verb: engine.Ack})
+		}
+		_, err = g.Commit(background, done, nil)
+		g.must(err)
+		return func() {
+			live := 0
+			for range g.Each {
+				live++
+			}
+			if live != 10 {
+				g.t.Fatalf("%d jobs are left", live)
+			}
+		}
+	},
 	"ready/wait-of-tenant": func(g *growth) func() {
 		g.fill(false, 0)
 		return func() {

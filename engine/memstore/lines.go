@@ -81,8 +81,8 @@ func (s *Store) splitByKind() {
 			}
 		})
 	}
-	for ref := range s.rows.size {
-		if r := s.rows.at(ref); r.state != engine.NoState && r.state != engine.Ready {
+	for _, r := range s.rows.all {
+		if r.state != engine.Ready {
 			r.lane = s.lines.of(old[r.lane].priority, r.kind)
 		}
 	}

@@ -205,8 +205,8 @@ func (s *Store) eachOldest(visit func(c engine.Class, ref uint32)) {
 	x := &s.lines
 	if x.ages == nil {
 		x.ages, s.special = &treap{rows: &s.rows, sort: sortByDue}, true
-		for ref := range s.rows.size {
-			if r := s.rows.at(ref); r.state == engine.Ready {
+		for ref, r := range s.rows.all {
+			if r.state == engine.Ready {
 				x.ages.insert(&x.oldest[r.class()], ref)
 			}
 		}

@@ -112,8 +112,8 @@ func (s *Store) keep(of *indexes, by sort, x *tenants) {
 
 // eachReady calls visit for the ready rows of jobs that may be claimed, in an arbitrary but fixed order.
 func (s *Store) eachReady(visit func(ref uint32, r *row)) {
-	for ref := range s.rows.size {
-		if r := s.rows.at(ref); r.state == engine.Ready && !s.isBehind(ref, r) {
+	for ref, r := range s.rows.all {
+		if r.state == engine.Ready && !s.isBehind(ref, r) {
 			visit(ref, r)
 		}
 	}

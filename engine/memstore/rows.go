@@ -84,30 +84,58 @@ const (
 // rows is a slab of jobs' rows with stable addresses: it grows by chunks and reuses freed rows.
 type rows struct {
 	chunks []*[chunkSize]row
+	used   []uint8 // numbers of rows in use, in blocks of blockSize
 	size   uint32
 	free   uint32 // first of the free rows, linked by next, plus 1; 0: none
 }
+
+const (
+	blockBits = 6
+	blockSize = 1 << blockBits
+)
 
 func (s *rows) at(ref uint32) *row { return &s.chunks[ref>>chunkBits][ref&chunkMask] }
 
 // alloc returns a zeroed row and its number.
 func (s *rows) alloc() (uint32, *row) {
-	if ref := s.free - 1; ref != none {
+	ref := s.free - 1
+	if ref != none {
 		r := s.at(ref)
 		s.free, r.next = r.next, 0
+		s.used[ref>>blockBits]++
 		return ref, r
 	}
-	ref := s.size
+	ref = s.size
 	if ref>>chunkBits == uint32(len(s.chunks)) {
 		s.chunks = append(s.chunks, new([chunkSize]row))
+		s.used = append(s.used, make([]uint8, chunkSize/blockSize)...)
 	}
 	s.size++
+	s.used[ref>>blockBits]++
 	return ref, s.at(ref)
+}
+
+// all yields the rows in use, in order of their numbers. A block without any takes next to no time: after a backlog has
+// been worked off, nearly all rows are free.
+func (s *rows) all(yield func(ref uint32, r *row) bool) {
+	for block, used := range s.used {
+		first := uint32(block << blockBits)
+		rows := s.chunks[first>>chunkBits][first&chunkMask:][:blockSize]
+		for i := 0; used > 0; i++ {
+			if r := &rows[i]; r.state != engine.NoState {
+				used--
+				if !yield(first+uint32(i), r) {
+					return
+				}
+			}
+		}
+	}
 }
 
 func (s *rows) release(ref uint32, r *row) {
 	*r = row{next: s.free}
 	s.free = ref + 1
+	s.used[ref>>blockBits]--
 }
 
 // slab holds further data of jobs, a T for each row that needs one. It is allocated for a chunk of rows at a time.

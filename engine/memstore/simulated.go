@@ -113,20 +113,17 @@ func (s *Store) Each(yield func(unfinished.Job) bool) {
 	s.mu.lock()
 	defer s.mu.unlock()
 	now := s.now()
-	for n, chunk := range s.rows.chunks {
-		for i := range chunk {
-			r := &chunk[i]
-			if r.state == engine.NoState || r.state == engine.Dead {
-				continue
-			}
-			u := unfinished.Job{ID: r.id, Kind: r.kind, Tenant: s.tenantOf(uint32(n<<chunkBits+i), r), State: r.state,
-				Class: r.class(), Age: now.Sub(r.enqueuedAt), Delivery: r.delivery, Charged: r.charged}
-			if r.state == engine.Ready {
-				u.ReadyFor = now.Sub(r.dueAt)
-			}
-			if !yield(u) {
-				return
-			}
+	for ref, r := range s.rows.all {
+		if r.state == engine.Dead {
+			continue
+		}
+		u := unfinished.Job{ID: r.id, Kind: r.kind, Tenant: s.tenantOf(ref, r), State: r.state, Class: r.class(),
+			Age: now.Sub(r.enqueuedAt), Delivery: r.delivery, Charged: r.charged}
+		if r.state == engine.Ready {
+			u.ReadyFor = now.Sub(r.dueAt)
+		}
+		if !yield(u) {
+			return
 		}
 	}
 }

@@ -50,6 +50,16 @@ func check(t fatal, s *Store) {
 		}
 		free++
 	}
+	inUse := 0
+	for ref, r := range s.rows.all {
+		if r != s.rows.at(ref) || r.state == engine.NoState {
+			t.Fatalf("row %d is said to be in use, and is %v", ref, r.state)
+		}
+		inUse++
+	}
+	if inUse != int(s.rows.size)-free {
+		t.Fatalf("%d rows are said to be in use, and %d of %d are free", inUse, free, s.rows.size)
+	}
 	if len(seen) != int(s.rows.size) {
 		t.Fatalf("%d of %d rows are in no structure", int(s.rows.size)-len(seen), s.rows.size)
 	}

@@ -89,8 +89,8 @@ func (s *Store) newTenants() {
 		}
 		return 1
 	})
-	for ref := range s.rows.size {
-		if r := s.rows.at(ref); r.state != engine.NoState && r.state != engine.Dead {
+	for ref, r := range s.rows.all {
+		if r.state != engine.Dead {
 			t := x.called(s.tenantOf(ref, r))
 			x.jobs.reach(ref).tenant = t
 			t.enqueuedAt = max(t.enqueuedAt, r.enqueuedAt)

@@ -249,7 +249,8 @@ func (f *fetcher) onLateClaim(e *Engine, r *Call) {
 	if r.Err != nil {
 		return
 	}
-	late := slices.DeleteFunc(r.Leases, func(l Lease) bool { // a shed job has no lease; held: of the same answer twice
+	// The answer may come again, and stays as it is. A shed job has no lease; a lease that is held came twice.
+	late := slices.DeleteFunc(slices.Clone(r.Leases), func(l Lease) bool {
 		return l.Shed || e.leases.find(l.Key()) != noSlot
 	})
 	if len(late) == 0 || late[len(late)-1].Key() == f.refused {

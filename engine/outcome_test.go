@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -124,5 +125,38 @@ func TestKeysOfAHeartbeatStay(t *testing.T) {
 	e.Handle(now, beats[1])
 	if len(driver.Cancels) != 1 || driver.Cancels[0] != driver.Starts[1] {
 		t.Errorf("told to stop: %v, want the handler of job 8 in slot %d", driver.Cancels, driver.Starts[1])
+	}
+}
+
+// TestLateAnswerTwice delivers an answer twice that came too late, with a job that the claim shed: the lease in it is
+// handed back once, and the answer stays as it is.
+func TestLateAnswerTwice(t *testing.T) {
+	driver := &Asked{}
+	e := New(Config{Workers: 2, Fetch: FetchConfig{Batch: 2, Poll: time.Hour, ErrorPause: time.Hour}, Commit: CommitConfig{Batch: 1, Calls: 4, Timeout: time.Hour},
+		Lease: LeaseConfig{TTL: time.Hour}, Reaper: ReaperConfig{Off: true}, CallTimeout: time.Second, Kinds: []KindConfig{{Retry: burying{}}}, Policy: oldest{}}, driver, 0)
+	e.Tick(0)
+	claim := driver.Take()[0]
+	e.Tick(Time(time.Second))
+	driver.Take()
+	shed, seven := Lease{Job: Job{ID: 9}, Shed: true}, delivered(7, 1)
+	answer := []Lease{shed, seven}
+	var returned []LeaseKey
+	for now := Time(2 * time.Second); now < Time(4*time.Second); now += Time(time.Second) {
+		claim.Err, claim.Leases = nil, answer
+		e.Handle(now, claim)
+		e.Tick(now)
+		for _, c := range driver.Take() {
+			if c.Op == OpCommit {
+				for _, o := range c.Batch.Outcomes {
+					returned = append(returned, o.LeaseKey)
+				}
+			}
+		}
+	}
+	if !slices.Equal(returned, []LeaseKey{seven.Key()}) {
+		t.Errorf("handed back %v, want %v", returned, seven.Key())
+	}
+	if answer[0].Key() != shed.Key() || answer[1].Key() != seven.Key() {
+		t.Errorf("the answer became %v", answer)
 	}
 }

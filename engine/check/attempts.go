@@ -26,15 +26,15 @@ func (c *Checker) Asked(node int32, have *engine.Job, draw float64) {
 	}
 	j := c.jobs.at(r)
 	c.checks[Recount]++
-	if j.asks.delivery != 0 && j.asks.delivery != have.Delivery && j.asks.draw == draw {
-		c.Complain(Delays, j.id, "the jitter after delivery %d is drawn as that after %d", have.Delivery, j.asks.delivery)
+	if j.drawn != 0 && j.drawn != have.Delivery && j.draw == draw {
+		c.Complain(Delays, j.id, "the jitter after delivery %d is drawn as that after %d", have.Delivery, j.drawn)
 	}
-	j.asks.draw, j.asks.delivery = draw, have.Delivery
+	j.draw, j.drawn = draw, have.Delivery
 	if !c.d.fenced || j.state != engine.InFlight || j.delivery != have.Delivery {
 		return // another engine has the lease, or has had it since
 	}
-	if have.LastDelay != j.asks.delay {
-		c.Complain(Recount, j.id, "its latest delay was %v, and the retry policy is told %v", j.asks.delay, have.LastDelay)
+	if have.LastDelay != j.delay {
+		c.Complain(Recount, j.id, "its latest delay was %v, and the retry policy is told %v", j.delay, have.LastDelay)
 	}
 	n := &c.nodes[node]
 	if age := c.now.Sub(j.enqueued); c.heard(j.claimed) && n.woke < j.claimed && !n.returnsLate && have.Age < age-c.d.way {

@@ -206,7 +206,7 @@ func (c *Checker) followCommitted(s *subject) {
 		c.jobs.finish(s.r, j)
 		return
 	}
-	j.committed = s.Token
+	j.committed, j.wrote = s.Token, j.life
 	switch s.Kind {
 	case engine.Buried:
 		j.state = engine.Dead
@@ -218,7 +218,7 @@ func (c *Checker) followCommitted(s *subject) {
 		c.counts.Dead++
 	case engine.Nacked:
 		c.charge(s)
-		j.asks.delay = s.Delay
+		j.delay = s.Delay
 		c.toWaiting(j, class, s.At.Add(s.Delay), true)
 	case engine.Returned:
 		c.charge(s)
@@ -267,7 +267,7 @@ func (c *Checker) followRedriven(s *subject) {
 		j.charged = span{0, math.MaxInt32 / 2}
 		j.failures = span{0, math.MaxInt32 / 2}
 		r := c.jobs.recoveries[s.r]
-		r.vague, j.asks.delay = true, 0
+		r.vague, j.delay = true, 0
 		c.jobs.recoveries[s.r] = r
 	}
 	c.toReady(j, s.Class, s.At)

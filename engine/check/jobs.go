@@ -48,10 +48,13 @@ type job struct {
 	last      int32        // without a fence by token: least attempts charged at its latest claim, which is included
 	peak      int32        // without a fence by token: upper bound of charged at any time
 	snoozes   int32
-	swept     uint32       // number of the latest Checker.Sweep in which the store had it
-	dropped   engine.Token // token under which the holder will commit nothing any more
-	asks      asks
-	before    engine.JobID // earlier job of its serial key that it waits for; 0: none
+	swept     uint32        // number of the latest Checker.Sweep in which the store had it
+	dropped   engine.Token  // token under which the holder will commit nothing any more
+	delay     time.Duration // delay of its latest failure, as stored
+	draw      float64       // latest uniform draw for jitter
+	drawn     int32         // delivery of that draw; 0: none
+	wrote     uint32        // life of the node that held the lease of the outcome under committed
+	before    engine.JobID  // earlier job of its serial key that it waits for; 0: none
 }
 
 // recoveries counts the recoveries of a job's lease towards Reaper.BuryAt.
@@ -62,13 +65,6 @@ type recoveries struct {
 	at      engine.Time     // time of the first
 	counted span            // bounds of those counted by its reaper
 	vague   bool            // the job's attempts may have started over
-}
-
-// asks holds, for one job, the latest delay that the retry policy chose, and the random number that its jitter used.
-type asks struct {
-	delay    time.Duration // delay of its latest failure, as stored
-	draw     float64       // latest uniform draw for jitter
-	delivery int32         // delivery of that draw; 0: none
 }
 
 // span holds the bounds of a number, such as attempts charged to a job, that the events do not determine exactly.

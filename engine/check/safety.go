@@ -227,7 +227,7 @@ func (c *Checker) isCurrent(j *job) bool {
 func (c *Checker) wasNotDone(s *subject) bool {
 	j := s.j
 	twice := !c.isCurrent(j) && c.d.fenced && !c.d.asRead(s.Event) &&
-		s.Token == j.committed && s.Node == j.node && j.life == s.n.life && !s.n.returnsLate
+		s.Token == j.committed && s.Node == j.node && j.wrote == s.n.life && !s.n.returnsLate
 	return !twice || c.complain(Atomicity, "the outcome under token %d took effect already", s.Token)
 }
 

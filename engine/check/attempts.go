@@ -52,7 +52,7 @@ func (c *Checker) mayDie(s *subject) bool {
 	recoveries := c.jobs.recoveries[s.r]
 	attempts, recovered := j.charged.most, recoveries.counted.most
 	if !c.d.fenced {
-		attempts, recovered = max(attempts, j.peak), max(recovered, recoveries.most)
+		attempts, recovered = max(attempts, j.unfenced.most), max(recovered, recoveries.most)
 	}
 	if retry.ByFailure {
 		attempts = j.failures.most + 1
@@ -81,8 +81,8 @@ func (c *Checker) mayGoOn(s *subject) bool {
 	case c.d.fenced: // the next claim will exceed the limit
 		return false
 	case expired && reaper.Nothing, retry.ByFailure, retry.MaxAttempts == 0, retry.isFree(s.Error):
-	case j.last >= retry.MaxAttempts:
-		c.complain(Limit, "it was attempt %d of %d", j.last, retry.MaxAttempts)
+	case j.unfenced.least >= retry.MaxAttempts:
+		c.complain(Limit, "it was attempt %d of %d", j.unfenced.least, retry.MaxAttempts)
 	}
 	return true
 }

@@ -151,7 +151,7 @@ func (c *Checker) followLeased(s *subject) {
 	j.started, j.finished = 0, 0
 	j.node, j.life, j.claimed = s.Node, s.n.life, s.At
 	if j.charged.add(1); !c.d.fenced {
-		j.last, j.peak = j.charged.least, max(j.peak, j.charged.most)
+		j.unfenced = span{j.charged.least, max(j.unfenced.most, j.charged.most)}
 	}
 	c.enter(s.r, j)
 	if c.claim.open {

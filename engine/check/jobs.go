@@ -45,16 +45,16 @@ type job struct {
 	others   int64       // value of load.begun
 
 	committed engine.Token // token of the latest outcome that took effect and did not end it as done
-	last      int32        // without a fence by token: least attempts charged at its latest claim, which is included
-	peak      int32        // without a fence by token: upper bound of charged at any time
-	snoozes   int32
-	swept     uint32        // number of the latest Checker.Sweep in which the store had it
-	dropped   engine.Token  // token under which the holder will commit nothing any more
-	delay     time.Duration // delay of its latest failure, as stored
-	draw      float64       // latest uniform draw for jitter
-	drawn     int32         // delivery of that draw; 0: none
-	wrote     uint32        // life of the node that held the lease of the outcome under committed
-	before    engine.JobID  // earlier job of its serial key that it waits for; 0: none
+	// Without a fence by token: the least attempts charged at its latest claim, which is included; the most at any time.
+	unfenced span
+	snoozes  int32
+	swept    uint32        // number of the latest Checker.Sweep in which the store had it
+	dropped  engine.Token  // token under which the holder will commit nothing any more
+	delay    time.Duration // delay of its latest failure, as stored
+	draw     float64       // latest uniform draw for jitter
+	drawn    int32         // delivery of that draw; 0: none
+	wrote    uint32        // life of the node that held the lease of the outcome under committed
+	before   engine.JobID  // earlier job of its serial key that it waits for; 0: none
 }
 
 // recoveries counts the recoveries of a job's lease towards Reaper.BuryAt.

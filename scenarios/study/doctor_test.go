@@ -108,7 +108,7 @@ func TestDoctorFindsItsOwn(t *testing.T) {
 					t.Parallel()
 					f := alone(t, of.name, source, 3-k) // most are clear after so few
 					if f.Exposure == Unsure || *long {
-						f = alone(t, of.name, source, 5-2*k)
+						f = alone(t, of.name, source, 8-2*k)
 					}
 					if !slices.Contains(want, f.Exposure) {
 						t.Errorf("%s is %s", policy, f.Exposure)

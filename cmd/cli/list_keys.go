@@ -118,6 +118,8 @@ func data(entries []entry) []any {
 // under separate headings; other topics as one table.
 func listMarkdown(entries []entry) string {
 	var out strings.Builder
+	var header []string // of the table at the end, which may get more rows
+	var rows [][]string
 	part := ""
 	for i, e := range entries {
 		k, isKey := e.data.(scenarios.Key)
@@ -132,23 +134,20 @@ func listMarkdown(entries []entry) string {
 			of, _, below := strings.Cut(k.Path, ".")
 			of = plain.Either(below || k.Value == "map" || k.Value == "list of maps", of, "top level")
 			if of != part {
+				out.WriteString(markdownTable(header, rows))
 				writeHeading(&out, i, of, "")
-				writeHead(&out, "key", "value", "default", "meaning")
+				rows = nil
 			}
-			part = of
-			writeKeyRow(&out, k.Path, &k)
+			part, header, rows = of, keyHeader, append(rows, keyRow(&k))
 		default:
 			headers, cells := []string{"name", "meaning"}, []string{"`" + e.name + "`", e.doc}
 			for _, c := range e.columns {
 				headers, cells = append(headers, c.name), append(cells, c.text)
 			}
-			if i == 0 {
-				writeHead(&out, headers...)
-			}
-			writeRow(&out, cells...)
+			header, rows = headers, append(rows, cells)
 		}
 	}
-	return out.String()
+	return out.String() + markdownTable(header, rows)
 }
 
 // column is an extra cell of an entry in a Markdown table, with the title of its column.
@@ -163,10 +162,7 @@ func writeHeading(out *strings.Builder, index int, title, doc string) {
 
 func writeKind(out *strings.Builder, kind *scenarios.Kind) {
 	if len(kind.Keys) > 0 {
-		writeHead(out, "key", "value", "default", "meaning")
-		for _, k := range kind.Keys {
-			writeKeyRow(out, k.Path, &k)
-		}
+		out.WriteString(markdownTable(keyHeader, plain.Map(kind.Keys, func(k scenarios.Key) []string { return keyRow(&k) })))
 		out.WriteByte('\n')
 	}
 	fmt.Fprintf(out, "```yaml\n%s\n```\n", kind.Example)
@@ -175,10 +171,8 @@ func writeKind(out *strings.Builder, kind *scenarios.Kind) {
 // writePreset prints a preset as Markdown: its values, their source and its known deviations.
 func writePreset(out *strings.Builder, p *scenarios.Preset) {
 	out.WriteString(plain.When(len(p.Aliases) > 0, "Also called `"+strings.Join(p.Aliases, "`, `")+"`.\n\n"))
-	writeHead(out, "key", "value")
-	for _, s := range p.Settings() {
-		writeRow(out, "`"+s.Path+"`", "`"+s.Value+"`")
-	}
+	cells := func(s scenarios.Setting) []string { return []string{"`" + s.Path + "`", "`" + s.Value + "`"} }
+	out.WriteString(markdownTable([]string{"key", "value"}, plain.Map(p.Settings(), cells)))
 	fmt.Fprintf(out, "\nSource: %s.\n", markdown(strings.TrimSuffix(p.Source, ".")))
 	fmt.Fprintf(out, "\n%s.\n", markdown(plain.Capital(checked.Of(p).Sentence(p))))
 	for i, a := range checked.Measured(p) {
@@ -186,28 +180,23 @@ func writePreset(out *strings.Builder, p *scenarios.Preset) {
 	}
 }
 
-func writeKeyRow(out *strings.Builder, name string, k *scenarios.Key) {
+var keyHeader = []string{"key", "value", "default", "meaning"}
+
+func keyRow(k *scenarios.Key) []string {
 	unset := defaultOf(k)
 	quote := plain.When(unset != "-" && unset != "required", "`")
-	writeRow(out, "`"+name+"`", k.Value, quote+unset+quote, k.Doc)
+	return []string{"`" + k.Path + "`", k.Value, quote + unset + quote, k.Doc}
 }
 
-func writeHead(out *strings.Builder, titles ...string) {
-	writeRow(out, titles...)
-	out.WriteString(strings.Repeat("| --- ", len(titles)) + "|\n")
+// markdownTable returns a table as Markdown; "" without rows.
+func markdownTable(header []string, rows [][]string) string {
+	escaped := plain.Map(rows, func(row []string) []string { return plain.Map(row, markdown) })
+	return plain.When(len(rows) > 0, text.Cells(header, escaped, len(header), text.TableOptions{Format: text.Markdown}))
 }
 
-func writeRow(out *strings.Builder, cells ...string) {
-	for _, cell := range cells {
-		fmt.Fprintf(out, "| %s ", markdown(cell))
-	}
-	out.WriteString("|\n")
-}
-
-// markdown escapes characters that would end a table cell in Markdown, or count as emphasis or a tag.
+// markdown returns a text as one line, with characters escaped that would count as emphasis or a tag in Markdown.
 func markdown(text string) string {
-	text = strings.ReplaceAll(strings.ReplaceAll(strings.TrimSpace(text), "|", "\\|"), "\n", " ")
-	parts := strings.Split(text, "`")
+	parts := strings.Split(strings.ReplaceAll(strings.TrimSpace(text), "\n", " "), "`")
 	for i := 0; i < len(parts); i += 2 { // text between backquotes is not escaped
 		parts[i] = strings.NewReplacer("*", "\\*", "<", "&lt;").Replace(parts[i])
 	}

@@ -79,9 +79,12 @@ func (r *reader) tooManyLabels(label, rank string) error {
 
 // classNames chooses the recorded class names and priorities that become job classes: those with the most rows.
 func (r *reader) classNames() classNames {
-	r.labelRows = append(r.labelRows, make([]int64, len(r.labels.all)-len(r.labelRows))...)
-	n := classNames{index: make([]int, len(r.labels.all))}
-	groups := n.groups(r.labels.all, r.labelRows)
+	rows := make([]int64, len(r.labels.all)) // by label
+	for i := range r.records {
+		rows[r.records[i].class]++
+	}
+	n := classNames{index: make([]int, len(rows))}
+	groups := n.groups(r.labels.all, rows)
 	for i, g := range groups {
 		for _, label := range g.labels {
 			n.index[label] = min(i, mostClasses)

@@ -54,7 +54,6 @@ type reader struct {
 	labels, queues, tenants, nodes, kinds *names
 
 	rows         int64
-	labelRows    []int64
 	zeroBased    bool                                       // attempts are counted from 0
 	coarse       bool                                       // no time has a fraction of a second
 	told         struct{ enqueued, started, finished bool } // times that some row has
@@ -277,10 +276,6 @@ func (r *reader) keep(rec record) error {
 		return fmt.Errorf("more than %s attempts are on record, which is how many are imported at once: "+
 			"import one queue of them with --queue, or split the files", plain.Grouped(fmt.Sprint(len(r.records))))
 	}
-	for int(rec.class) >= len(r.labelRows) {
-		r.labelRows = append(r.labelRows, 0)
-	}
-	r.labelRows[rec.class]++
 	r.records = append(r.records, rec)
 	return nil
 }

@@ -99,7 +99,6 @@ type arrival struct {
 	class  uint16 // index of the class, see Recording.index
 	at     timestamp
 	tenant uint32
-	hash   uint64
 }
 
 // change is the start or the end of an attempt, for counting attempts under way.
@@ -157,8 +156,7 @@ func (r *reader) gather(ctx context.Context) (*Recording, error) {
 		return nil, fmt.Errorf("%s: no job is left to import", r.files[0].Name)
 	}
 	slices.SortFunc(found.arrivals, func(a, b arrival) int {
-		return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.at, b.at), cmp.Compare(a.tenant, b.tenant),
-			cmp.Compare(a.hash, b.hash))
+		return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.at, b.at), cmp.Compare(a.tenant, b.tenant))
 	})
 	var err error
 	if found.Repairs, err = r.repairs.list(r.files, r.rows, r.options.Strict); err != nil {
@@ -208,7 +206,7 @@ func (g *gathering) job(j *job) {
 		}
 	}
 	tenant := plain.Either(g.tenants.full, 0, j.tenant)
-	g.found.arrivals = append(g.found.arrivals, arrival{uint16(class), at, tenant, j.key.hash(0)})
+	g.found.arrivals = append(g.found.arrivals, arrival{uint16(class), at, tenant})
 }
 
 const (

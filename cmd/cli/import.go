@@ -18,7 +18,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"qsim/cmd/ui"
-	"qsim/results/plain"
 	"qsim/scenarios/imports"
 	"qsim/scenarios/world"
 )
@@ -65,10 +64,10 @@ which take about 2 GB of memory.`,
 		Args: ui.Wanted(1, math.MaxInt, "import which file? Name one, or - for standard input"),
 		RunE: func(c *cobra.Command, names []string) error { return runImport(c, names, &f) },
 	}
-	flags, roles := c.Flags(), plain.Map(imports.Roles(), func(role [2]string) string { return role[0] })
+	flags := c.Flags()
 	flags.StringVar(&f.options.From, "from", "", "the `FORMAT`: river, asynq, sidekiq or csv")
 	flags.StringArrayVar(&f.options.Columns, "columns", nil,
-		"which column says what, as `ROLE=COLUMN`,...; roles are "+strings.Join(roles, ", ")+"; repeatable")
+		"which column says what, as `ROLE=COLUMN`,...; roles are "+strings.Join(imports.Roles(), ", ")+"; repeatable")
 	flags.StringVar(&f.timezone, "timezone", "",
 		"time `ZONE` of times that name none, such as Europe/Berlin (default: UTC)")
 	flags.StringVar(&f.options.Since, "since", "", "only jobs enqueued at this `TIME` or later")
@@ -111,9 +110,7 @@ func (f *importFlags) check(names []string) error {
 		f.options.Zone = zone
 	}
 	if f.target.Scenario == "" {
-		base := filepath.Base(names[0])
-		name := imports.ScenarioName(strings.TrimSuffix(base, filepath.Ext(base))) // "" for -
-		f.target.Scenario = cmp.Or(name, "imported") + ".yaml"
+		f.target.Scenario = cmp.Or(imports.ScenarioName(names[0]), "imported") + ".yaml"
 	}
 	if ext := filepath.Ext(f.target.Scenario); ext != ".yaml" && ext != ".yml" {
 		return ui.UsageError("-o %s: want a scenario's name, which ends with .yaml", f.target.Scenario)

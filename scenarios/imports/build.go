@@ -27,10 +27,9 @@ type Target struct {
 	Keep     []string // files that must not be overwritten, even with Force: the imported ones
 }
 
-// Written is the scenario that an import wrote, loaded again, with the names of its files.
+// Written is the scenario that an import wrote, loaded again.
 type Written struct {
 	Path     string
-	Files    []string // other files written, in the scenario's folder
 	Scenario *scenarios.Scenario
 	Workers  int // workers per node
 	Nodes    int
@@ -52,15 +51,15 @@ type writing struct {
 	made   []string // paths, removed if something fails
 }
 
-// name returns the name of the scenario to be written: that of its file without the ending.
-func (t *Target) name() string {
-	base := filepath.Base(t.Scenario)
+// nameOf returns the name of a file without its ending, which is also the name of a scenario in it.
+func nameOf(path string) string {
+	base := filepath.Base(path)
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
 // Check returns an error if the scenario cannot be written to the target, before a long reading of records begins.
 func (t *Target) Check() error {
-	if name := t.name(); slug(name, true) != name || name == "" {
+	if name := nameOf(t.Scenario); slug(name, true) != name || name == "" {
 		return fmt.Errorf("%s: want a name of a-z, 0-9 and -, at most %d, before .yaml", filepath.Base(t.Scenario),
 			longestKind)
 	}
@@ -77,7 +76,7 @@ func (r *Recording) Write(target Target) (written *Written, err error) {
 	if err := target.Check(); err != nil {
 		return nil, err
 	}
-	w := &writing{Recording: r, target: target, folder: filepath.Dir(target.Scenario), name: target.name()}
+	w := &writing{Recording: r, target: target, folder: filepath.Dir(target.Scenario), name: nameOf(target.Scenario)}
 	written = &Written{Path: target.Scenario, Workers: cmp.Or(target.Workers, r.Workers.Each, 1),
 		Nodes: cmp.Or(target.Nodes, r.Workers.Nodes)}
 	defer func() {
@@ -103,7 +102,6 @@ func (r *Recording) Write(target Target) (written *Written, err error) {
 			return nil, err
 		}
 	}
-	written.Files = slices.Sorted(slices.Values(w.made))
 	text := w.text(written)
 	if err := w.file(target.Scenario, func(to *bufio.Writer) { to.WriteString(text) }); err != nil {
 		return nil, fmt.Errorf("write %s: %w", target.Scenario, err)

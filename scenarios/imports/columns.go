@@ -8,32 +8,30 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-
-	"qsim/results/plain"
 )
 
 // column is a field of a row of records, such as the enqueue time, independent of its heading.
 type column uint8
 
 const (
-	id column = iota
-	class
-	queue
-	enqueued
-	due
-	started
-	finished
-	took
-	attempt
-	retries
-	maxAttempts
-	maxRetries
-	failure
-	state
-	tenant
-	node
-	priority
-	failures
+	id          column = iota // which job; rows with one id are attempts at one job
+	class                     // what sort of job; without it the queue
+	queue                     // where it was put
+	enqueued                  // when it was put there
+	due                       // when this attempt was to begin
+	started                   // when a worker began
+	finished                  // when it ended
+	took                      // how long it ran, in seconds or with a unit
+	attempt                   // which attempt this is
+	retries                   // how many attempts there were before
+	maxAttempts               // how many attempts there may be
+	maxRetries                // how many there may be after the first
+	failure                   // what it failed with; empty: it did not
+	state                     // done, dead, retry, running, ready, ...
+	tenant                    // whom it belongs to
+	node                      // which process ran it
+	priority                  // how urgent it is: a whole number, smaller is more urgent
+	failures                  // a JSON array of River's attempt errors
 	columnCount
 )
 
@@ -43,62 +41,52 @@ var formats = []string{"river", "asynq", "sidekiq", "csv"}
 // Formats returns the record formats for Options.From.
 func Formats() []string { return slices.Clone(formats) }
 
-// columns lists every column that an import knows: its name in --columns, its meaning, and by format its possible
-// headings, of which the first one found counts. Headings are compared without case, spaces and signs.
+// columns lists every column that an import knows: its name in --columns, and by format its possible headings, separated
+// by commas, of which the first one found counts. Headings are compared without case, spaces and signs.
 //
 // River's are those of the table river_job: github.com/riverqueue/river, rivermigrate and rivertype/job_row.go. Asynq's
 // are the fields of tasks in Go (asynq.TaskInfo) or in Asynqmon's API (github.com/hibiken/asynqmon, ui/src/api.ts);
 // neither has the enqueue time or, after a task has ended, its start. Sidekiq's are the keys of job payloads
 // (github.com/sidekiq/sidekiq/wiki/Job-Format), beside what its log adds. Those of csv are common names.
 var columns = [columnCount]struct {
-	name, doc string
-	headings  [4]string // possible headings by format, separated by commas
+	name     string
+	headings [4]string
 }{
-	id: {"id", "which job; rows with one id are attempts at one job", [4]string{"id", "id", "jid",
-		"id,job id,jid,task id,uuid"}},
-	class: {"class", "what sort of job; without it the queue", [4]string{"kind", "type", "wrapped,class",
+	id: {"id", [4]string{"id", "id", "jid", "id,job id,jid,task id,uuid"}},
+	class: {"class", [4]string{"kind", "type", "wrapped,class",
 		"class,kind,type,job type,job class,job kind,task type,worker class,task,job,job name,name"}},
-	queue: {"queue", "where it was put", [4]string{"queue", "queue", "queue", "queue,queue name,list"}},
-	enqueued: {"enqueued", "when", [4]string{"created_at", "enqueued_at", "created_at,enqueued_at",
+	queue: {"queue", [4]string{"queue", "queue", "queue", "queue,queue name,list"}},
+	enqueued: {"enqueued", [4]string{"created_at", "enqueued_at", "created_at,enqueued_at",
 		"enqueued,enqueued at,created,created at,inserted,inserted at,submitted,submitted at,queued at,enqueue time"}},
-	due: {"due", "when this attempt was to begin", [4]string{"scheduled_at", "next_process_at", "at",
+	due: {"due", [4]string{"scheduled_at", "next_process_at", "at",
 		"due,due at,scheduled at,run at,available at,ready at,visible at,next attempt at"}},
-	started: {"started", "when a worker began", [4]string{"attempted_at", "start_time", "",
+	started: {"started", [4]string{"attempted_at", "start_time", "",
 		"started,started at,start,start time,attempted at,claimed,claimed at,performed at,dequeued at,locked at"}},
-	finished: {"finished", "when it ended", [4]string{"finalized_at", "completed_at,last_failed_at",
-		"retried_at,failed_at",
+	finished: {"finished", [4]string{"finalized_at", "completed_at,last_failed_at", "retried_at,failed_at",
 		"finished,finished at,ended,ended at,end,end time,completed,completed at,finalized at,processed at"}},
-	took: {"took", "how long it ran, in seconds or with a unit", [4]string{
-		3: "took,duration,elapsed,run time,service"}},
-	attempt: {"attempt", "which attempt this is", [4]string{"attempt", "", "",
-		"attempt,attempts,attempt number,try,tries,delivery"}},
-	retries: {"retries", "how many attempts there were before", [4]string{"", "retried", "retry_count",
-		"retries,retry count,retried"}},
-	maxAttempts: {"max-attempts", "how many attempts there may be", [4]string{"max_attempts", "", "",
-		"max attempts,max tries"}},
-	maxRetries: {"max-retries", "how many there may be after the first", [4]string{"", "max_retry", "retry",
-		"max retries,max retry"}},
-	failure: {"error", "what it failed with; empty: it did not", [4]string{"", "error_message,LastErr", "error_class",
+	took:        {"took", [4]string{3: "took,duration,elapsed,run time,service"}},
+	attempt:     {"attempt", [4]string{"attempt", "", "", "attempt,attempts,attempt number,try,tries,delivery"}},
+	retries:     {"retries", [4]string{"", "retried", "retry_count", "retries,retry count,retried"}},
+	maxAttempts: {"max-attempts", [4]string{"max_attempts", "", "", "max attempts,max tries"}},
+	maxRetries:  {"max-retries", [4]string{"", "max_retry", "retry", "max retries,max retry"}},
+	failure: {"error", [4]string{"", "error_message,LastErr", "error_class",
 		"error,error class,error kind,error type,exception,exception class,failure,error message,last error"}},
-	state: {"state", "done, dead, retry, running, ready, ...", [4]string{"state", "state", "",
-		"state,status,outcome,result"}},
-	tenant: {"tenant", "whom it belongs to", [4]string{3: "tenant,tenant id,customer,account"}},
-	node: {"node", "which process ran it", [4]string{"attempted_by", "", "",
-		"node,host,hostname,server,attempted by,worker id,process"}},
-	priority: {"priority", "how urgent it is: a whole number, smaller is more urgent", [4]string{"priority", "", "",
-		"priority,prio"}},
-	failures: {"errors", "a JSON array of River's attempt errors", [4]string{"errors"}},
+	state:    {"state", [4]string{"state", "state", "", "state,status,outcome,result"}},
+	tenant:   {"tenant", [4]string{3: "tenant,tenant id,customer,account"}},
+	node:     {"node", [4]string{"attempted_by", "", "", "node,host,hostname,server,attempted by,worker id,process"}},
+	priority: {"priority", [4]string{"priority", "", "", "priority,prio"}},
+	failures: {"errors", [4]string{"errors"}},
 }
 
 // String returns the column's name in --columns.
 func (c column) String() string { return columns[c].name }
 
-// Roles returns the column names for --columns, each with its meaning.
-func Roles() (all [][2]string) {
-	for _, c := range columns {
-		all = append(all, [2]string{c.name, c.doc})
+// Roles returns the column names for --columns.
+func Roles() (names []string) {
+	for c := range columnCount {
+		names = append(names, c.String())
 	}
-	return all
+	return names
 }
 
 // layout holds the heading of each column in one file, and whether the user chose it.
@@ -127,10 +115,9 @@ func layoutOf(format string, asked []string) (l layout, err error) {
 		if !ok || name == "" || heading == "" {
 			return l, fmt.Errorf("%q: want ROLE=COLUMN, such as enqueued=inserted_on", pair)
 		}
-		names := plain.Map(Roles(), func(role [2]string) string { return role[0] })
-		i := slices.Index(names, name)
+		i := slices.Index(Roles(), name)
 		if i < 0 {
-			return l, fmt.Errorf("%q: there is no role %s; want one of %s", pair, name, strings.Join(names, ", "))
+			return l, fmt.Errorf("%q: there is no role %s; want one of %s", pair, name, strings.Join(Roles(), ", "))
 		}
 		l[i].headings, l[i].asked = []string{heading}, true
 	}

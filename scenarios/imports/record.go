@@ -192,8 +192,8 @@ func slug(text string, digits bool) string {
 	return strings.TrimRight(name[:min(len(name), longestKind)], "-")
 }
 
-// ScenarioName returns the name of a scenario made from any text, such as the name of a file; "" if nothing is left.
-func ScenarioName(text string) string { return slug(strings.ToLower(text), true) }
+// ScenarioName returns the name of a scenario made from that of a file; "" if nothing is left of it, as of -.
+func ScenarioName(path string) string { return slug(strings.ToLower(nameOf(path)), true) }
 
 // names assigns numbers to texts, from 1 in the order in which they are first seen, up to a limit.
 type names struct {

@@ -58,13 +58,6 @@ func (r *reader) addRiver(last record, errors string) error {
 	return r.keep(last)
 }
 
-// arrayElement matches the next quoted element of an array that PostgreSQL prints as {"...","..."}, in which a
-// backslash escapes the next character: PostgreSQL documentation, section 8.15.6.
-var arrayElement = regexp.MustCompile(`(?s)^"((?:[^"\\]|\\.)*)",?`)
-
-// guarded matches a backslash escape.
-var guarded = regexp.MustCompile(`(?s)\\(.)`)
-
 // riverErrors parses the column errors of river_job: JSON, or PostgreSQL's text of an array of jsonb.
 func riverErrors(text string) (list []riverError, err error) {
 	text = strings.TrimSpace(text)
@@ -75,20 +68,19 @@ func riverErrors(text string) (list []riverError, err error) {
 		err = json.Unmarshal([]byte(text), &list)
 		return list, err
 	}
-	bad := fmt.Errorf("%s is no array of JSON", quoted(text))
-	if len(text) < 2 || text[0] != '{' || text[len(text)-1] != '}' {
-		return nil, bad
+	// PostgreSQL prints an array as {"...","..."}, with \" and \\ in its elements (documentation, section 8.15.6), which
+	// in brackets is one of JSON.
+	var elements []string
+	inner, ended := strings.CutSuffix(text[1:], "}")
+	if err := json.Unmarshal([]byte("["+inner+"]"), &elements); err != nil || !ended || text[0] != '{' {
+		return nil, fmt.Errorf("%s is no array of JSON", quoted(text))
 	}
-	for rest := text[1 : len(text)-1]; rest != ""; {
-		m := arrayElement.FindStringSubmatch(rest)
-		if m == nil {
-			return nil, bad
-		}
+	for _, element := range elements {
 		var e riverError
-		if err := json.Unmarshal([]byte(guarded.ReplaceAllString(m[1], "$1")), &e); err != nil {
+		if err := json.Unmarshal([]byte(element), &e); err != nil {
 			return nil, err
 		}
-		list, rest = append(list, e), rest[len(m[0]):]
+		list = append(list, e)
 	}
 	return list, nil
 }
@@ -175,27 +167,28 @@ func (l *lines) parse(r *row, text string) (found bool, err error) {
 			return r.text[id] != "", nil
 		}
 		context, _ := object["ctx"].(map[string]any)
-		of := func(key string) string { return spelled(context[key]) }
-		r.log = l.event(spelled(object["ts"]), spelled(object["pid"])+" "+spelled(object["tid"]), of, spelled(object["msg"]))
+		thread := spelled(object["pid"]) + " " + spelled(object["tid"])
+		r.log = l.event(spelled(object["ts"]), thread, context, spelled(object["msg"]))
 		return r.log != nil, nil
 	}
 	m := pretty.FindStringSubmatch(text)
 	if m == nil {
 		return false, nil
 	}
-	context := map[string]string{}
+	context := map[string]any{}
 	for _, pair := range strings.Fields(m[4]) {
 		key, value, _ := strings.Cut(pair, "=")
 		context[key] = value
 	}
-	r.log = l.event(m[1], m[2]+" "+m[3], func(key string) string { return context[key] }, m[6])
+	r.log = l.event(m[1], m[2]+" "+m[3], context, m[6])
 	return r.log != nil, nil
 }
 
 // event returns the event of a job that a message of Sidekiq's log reports, or nil. An exception has a message of its
 // own, after that of the failure, from the same thread.
-func (l *lines) event(at, thread string, context func(key string) string, message string) *logLine {
-	e := &logLine{at: at, job: context("jid"), class: context("class"), elapsed: context("elapsed")}
+func (l *lines) event(at, thread string, context map[string]any, message string) *logLine {
+	e := &logLine{at: at, job: spelled(context["jid"]), class: spelled(context["class"]),
+		elapsed: spelled(context["elapsed"])}
 	if e.job != "" && (message == "start" || message == "done" || message == "fail") {
 		if e.what = message; message == "fail" {
 			l.failed[thread] = e.job

@@ -139,6 +139,8 @@ type Repair struct {
 	Count int64  // number of rows, or of jobs if What is about jobs
 	File  string // file of the first one
 	Line  int64
+
+	first sourcePos
 }
 
 // repair is a kind of mistake in the input that reading puts right, since only one meaning is sensible.
@@ -185,19 +187,13 @@ var (
 const mostRepaired = 0.1
 
 // repairLog holds, by kind, how many mistakes in the input were put right.
-type repairLog map[*repair]*repaired
-
-// repaired counts repairs of one kind.
-type repaired struct {
-	count int64
-	first sourcePos
-}
+type repairLog map[*repair]*Repair
 
 func (r repairLog) add(what *repair, at sourcePos) {
 	if r[what] == nil {
-		r[what] = &repaired{first: at}
+		r[what] = &Repair{What: what.what, first: at}
 	}
-	if r[what].count++; at.before(r[what].first) {
+	if r[what].Count++; at.before(r[what].first) {
 		r[what].first = at
 	}
 }
@@ -205,22 +201,22 @@ func (r repairLog) add(what *repair, at sourcePos) {
 // list returns the repairs made, or an error if they are too many for the number of rows.
 func (r repairLog) list(files []File, rows int64, strict bool) (all []Repair, err error) {
 	for _, kind := range repairs {
-		made := r[kind]
-		if made == nil {
+		one := r[kind]
+		if one == nil {
 			continue
 		}
-		n, one := made.count, Repair{kind.what, made.count, files[made.first.file].Name, int64(made.first.line)}
+		one.File, one.Line = files[one.first.file].Name, int64(one.first.line)
 		switch {
 		case strict && kind != outsideWindow:
-			err = fmt.Errorf("%d rows from here on %s; without --strict that is done", n, one.What)
-		case kind.loses && float64(n) > mostRepaired*float64(rows):
+			err = fmt.Errorf("%d rows from here on %s; without --strict that is done", one.Count, one.What)
+		case kind.loses && float64(one.Count) > mostRepaired*float64(rows):
 			err = fmt.Errorf("%d of %d rows, from here on, %s. So many are no exception: are columns and time zones right? "+
-				"--columns and --timezone say otherwise", n, rows, one.What)
+				"--columns and --timezone say otherwise", one.Count, rows, one.What)
 		}
 		if err != nil {
 			return nil, &LineError{one.File, one.Line, err}
 		}
-		all = append(all, one)
+		all = append(all, *one)
 	}
 	return all, nil
 }

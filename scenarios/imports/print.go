@@ -13,7 +13,7 @@ import (
 	"qsim/scenarios"
 )
 
-// report is the text of an import's report under construction.
+// report is a text of lines and tables under construction: an import's report, or the scenario file.
 type report struct{ strings.Builder }
 
 func (b *report) line(format string, arguments ...any) { fmt.Fprintf(b, format+"\n", arguments...) }
@@ -175,39 +175,38 @@ func (n *NumberPair) spelled(v float64) string {
 
 // text returns the scenario file as text, with comments on the origin of each value.
 func (w *writing) text(to *Written) string {
-	var b strings.Builder
-	line := func(format string, arguments ...any) { fmt.Fprintf(&b, format+"\n", arguments...) }
+	var b report
 	jobs := plain.Grouped(fmt.Sprint(w.Jobs))
-	line("# yaml-language-server: $schema=%s", scenarios.SchemaFile)
-	line("# %s jobs of %s records, from %s on. Arrivals are as recorded;", jobs, w.From, w.When(0))
-	line("# run times are drawn, failures too.")
-	line("version: 1")
-	line("name: %s", w.name)
-	line("duration: %s", scenarios.Duration(w.Length.Truncate(time.Second)+emptyTail))
+	b.line("# yaml-language-server: $schema=%s", scenarios.SchemaFile)
+	b.line("# %s jobs of %s records, from %s on. Arrivals are as recorded;", jobs, w.From, w.When(0))
+	b.line("# run times are drawn, failures too.")
+	b.line("version: 1")
+	b.line("name: %s", w.name)
+	b.line("duration: %s", scenarios.Duration(w.Length.Truncate(time.Second)+emptyTail))
 	tail := min(w.Tail.Truncate(time.Second)+emptyTail, longest/time.Duration(to.Nodes)-w.Length)
 	if tail > w.Length+emptyTail {
-		line("drain: %s   # attempts are on record for so long", scenarios.Duration(tail.Truncate(time.Second)))
+		b.line("drain: %s   # attempts are on record for so long", scenarios.Duration(tail.Truncate(time.Second)))
 	}
-	line("warmup: 0s   # all of it is on record")
-	line("seeds: %d", cmp.Or(w.target.Seeds, 5))
-	line("")
-	line("engine:")
+	b.line("warmup: 0s   # all of it is on record")
+	b.line("seeds: %d", cmp.Or(w.target.Seeds, 5))
+	b.line("")
+	b.line("engine:")
 	if hasPreset(w.From) {
-		line("  preset: %s", w.From)
+		b.line("  preset: %s", w.From)
 	}
-	line("  nodes: %d", to.Nodes)
-	line("  workers: %d   # %s", to.Workers, w.whyWorkers())
-	line("  timeout: 0s   # run times are as recorded, whatever cut them short")
-	line("")
-	line("retry: {%s}%s", w.Retry.keys(), w.Retry.comment())
-	line("")
-	line("jobs:")
+	b.line("  nodes: %d", to.Nodes)
+	b.line("  workers: %d   # %s", to.Workers, w.whyWorkers())
+	b.line("  timeout: 0s   # run times are as recorded, whatever cut them short")
+	b.line("")
+	b.line("retry: {%s}%s", w.Retry.keys(), w.Retry.comment())
+	b.line("")
+	b.line("jobs:")
 	for i := range w.Classes {
-		w.classText(&w.Classes[i], line)
+		w.classText(&b, &w.Classes[i])
 	}
-	line("")
-	line("policies:")
-	line("  - {kind: fifo}")
+	b.line("")
+	b.line("policies:")
+	b.line("  - {kind: fifo}")
 	return b.String()
 }
 
@@ -231,33 +230,33 @@ func (r *Retry) comment() string {
 	return plain.When(!r.paced, "   # the pauses between attempts are not recorded: the usual ones")
 }
 
-func (w *writing) classText(c *Class, line func(string, ...any)) {
-	line("  - class: %s", c.Name)
-	line("    arrivals: {process: trace, file: %s}", w.beside(c, ".csv"))
+func (w *writing) classText(b *report, c *Class) {
+	b.line("  - class: %s", c.Name)
+	b.line("    arrivals: {process: trace, file: %s}", w.beside(c, ".csv"))
 	switch {
 	case w.prioritized() && c.Ranked:
-		line("    priority: %d   # as recorded; smaller is more urgent", c.Priority)
+		b.line("    priority: %d   # as recorded; smaller is more urgent", c.Priority)
 	case w.prioritized():
-		line("    # no priority: its jobs have none on record, or several; that counts as 0")
+		b.line("    # no priority: its jobs have none on record, or several; that counts as 0")
 	}
-	line("    service: %s   # %s", w.distribution(c, &c.Service, serviceFile), c.Service.comment())
+	b.line("    service: %s   # %s", w.distribution(c, &c.Service, serviceFile), c.Service.comment())
 	if c.Failed > 0 && c.Rate > 0 {
 		fails := "rate: " + percent(c.Rate)
 		if len(c.Takes.Values) >= FewestToFit {
 			fails += ", takes: " + w.distribution(c, &c.Takes, takesFile)
 		}
-		line("    fails: {%s, errors: {%s}}", fails, strings.Join(shares(c.Kinds), ", "))
+		b.line("    fails: {%s, errors: {%s}}", fails, strings.Join(shares(c.Kinds), ", "))
 	}
 	if c.Poison > 0 {
-		line("    poison: %s   # second attempts fail more often than first ones", percent(c.Poison))
+		b.line("    poison: %s   # second attempts fail more often than first ones", percent(c.Poison))
 	}
 	if names := c.tenantNames(); len(c.Tenants) > 0 && names != nil {
-		line("    tenants: {names: [%s]}", strings.Join(names, ", "))
+		b.line("    tenants: {names: [%s]}", strings.Join(names, ", "))
 	} else if len(c.Tenants) > 0 {
-		line("    tenants: {count: %d}", len(c.Tenants)+1)
+		b.line("    tenants: {count: %d}", len(c.Tenants)+1)
 	}
 	if c.Retry != nil {
-		line("    retry: {%s}", c.Retry.keys())
+		b.line("    retry: {%s}", c.Retry.keys())
 	}
 }
 

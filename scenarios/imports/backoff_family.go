@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"qsim/policies"
 	"qsim/results/plain"
 	"qsim/scenarios"
 )
@@ -17,21 +18,22 @@ import (
 const closeEnough = 0.06
 
 // usualFamilies lists the kinds of backoff whose delays grow, the commonest first, which is preferred if several fit.
-var usualFamilies = []string{"exponential", "linear", "fibonacci", "polynomial"}
+var usualFamilies = []policies.BackoffKind{policies.Exponential, policies.Linear, policies.Fibonacci,
+	policies.Polynomial}
 
-// family is a backoff formula of one kind (linear, exponential and so on), with its parameters.
+// family is a backoff formula of one kind (linear, exponential and so on), with its parameters in scenario syntax.
 type family struct {
-	kind, text string
-	delay      func(n float64) float64 // s, after n failures
+	policies.Backoff
+	text string
 }
 
 // familyOf returns, in scenario syntax, the backoff formula that fits the recorded retry delays without jitter or, with
 // found false, a table of the delays. If too few delays differ to decide, alike lists all kinds of formulas that fit,
 // the returned one first.
 func familyOf(pauses []Pause, bases []float64) (text string, found bool, alike []string) {
-	fits := func(f family) bool {
+	fits := func(b *policies.Backoff) bool {
 		for i, p := range pauses {
-			want, tolerance := f.delay(float64(p.N)), closeEnough+1/math.Sqrt(float64(p.Seen))
+			want, tolerance := b.Delay(int64(p.N)).Seconds(), closeEnough+1/math.Sqrt(float64(p.Seen))
 			if math.Abs(want-bases[i]) > tolerance*math.Max(want, 1e-9) {
 				return false
 			}
@@ -42,19 +44,19 @@ func familyOf(pauses []Pause, bases []float64) (text string, found bool, alike [
 		return "{kind: none}", true, nil
 	}
 	mean := weighted(pauses, func(i int) float64 { return bases[i] })
-	if fits(family{delay: func(float64) float64 { return mean }}) {
+	if fits(&policies.Backoff{Kind: policies.Fixed, First: inSeconds(mean)}) {
 		return "{kind: fixed, delay: " + spellRound(mean) + "}", true, nil
 	}
 	if len(bases) > 1 && pauses[0].N == 1 {
-		all := slices.DeleteFunc(growing(pauses, bases), func(f family) bool { return !fits(f) })
+		all := slices.DeleteFunc(growing(pauses, bases), func(f family) bool { return !fits(&f.Backoff) })
 		if len(all) > 0 && differing(pauses, bases) < 3 {
 			slices.SortStableFunc(all, func(a, b family) int {
-				return cmp.Compare(slices.Index(usualFamilies, a.kind), slices.Index(usualFamilies, b.kind))
+				return cmp.Compare(slices.Index(usualFamilies, a.Kind), slices.Index(usualFamilies, b.Kind))
 			})
-			alike = plain.Distinct(plain.Map(all, func(f family) string { return f.kind }))
+			alike = plain.Distinct(plain.Map(all, func(f family) string { return f.Kind.String() }))
 		}
 		if len(all) > 0 {
-			return "{kind: " + all[0].kind + ", " + all[0].text + "}", true, alike
+			return "{kind: " + all[0].Kind.String() + ", " + all[0].text + "}", true, alike
 		}
 	}
 	var delays []string
@@ -82,7 +84,8 @@ func differing(pauses []Pause, bases []float64) int {
 // without a maximum. Its step or factor is estimated from the last delay below the maximum, which shows it most
 // exactly, and once more from the second delay.
 func growing(pauses []Pause, bases []float64) (all []family) {
-	first := spellNumber(bases[0])
+	base := spellNumber(bases[0])
+	first, firstText := inSeconds(base), spellRound(base)
 	for _, at := range []int{len(bases) - 1, 1} {
 		for _, bound := range []float64{0, slices.Max(bases)} {
 			k, maximum, most := at, "", math.Inf(1)
@@ -92,42 +95,32 @@ func growing(pauses []Pause, bases []float64) (all []family) {
 			for k > 1 && bases[k] > 0.9*most {
 				k--
 			}
-			add := func(kind string, possible bool, delay func(n float64) float64, format string, arguments ...any) {
-				bounded := func(n float64) float64 { return math.Min(delay(n), most) }
-				if possible {
-					all = append(all, family{kind, fmt.Sprintf(format, arguments...) + maximum, bounded})
+			add := func(possible bool, b policies.Backoff, format string, arguments ...any) {
+				if b.Max = inSeconds(bound); possible {
+					all = append(all, family{b, fmt.Sprintf(format, arguments...) + maximum})
 				}
 			}
 			span := float64(pauses[k].N - 1)
-			step := spellNumber((bases[k] - first) / span)
-			add("linear", step > 0, func(n float64) float64 { return first + step*(n-1) },
-				"first: %s, step: %s", spellRound(first), spellRound(step))
+			step := spellNumber((bases[k] - base) / span)
+			add(step > 0, policies.Backoff{Kind: policies.Linear, First: first, Step: inSeconds(step)},
+				"first: %s, step: %s", firstText, spellRound(step))
 			factor := niceFactor(math.Pow(bases[k]/bases[0], 1/span))
-			add("exponential", factor > 1, func(n float64) float64 { return first * math.Pow(factor, n-1) },
-				"first: %s, factor: %s", spellRound(first), strconv.FormatFloat(factor, 'g', 4, 64))
-			add("fibonacci", len(bases) > 2, func(n float64) float64 { return first * fibonacci(int(n)) },
-				"first: %s", spellRound(first))
-			for power := 2.0; power <= 5; power++ {
-				for less := 0.0; less <= 1; less++ {
-					plus := math.Max(0, spellNumber(bases[0]-math.Pow(1-less, power)))
+			add(factor > 1, policies.Backoff{Kind: policies.Exponential, First: first, Factor: factor},
+				"first: %s, factor: %s", firstText, strconv.FormatFloat(factor, 'g', 4, 64))
+			add(len(bases) > 2, policies.Backoff{Kind: policies.Fibonacci, First: first}, "first: %s", firstText)
+			for power := 2; power <= 5; power++ {
+				for less := range 2 {
+					plus := math.Max(0, spellNumber(bases[0]-math.Pow(float64(1-less), float64(power))))
 					if plus < 0.05 {
 						plus = 0
 					}
-					add("polynomial", true, func(n float64) float64 { return math.Pow(n-less, power) + plus },
-						"power: %.0f, less: %.0f, plus: %s", power, less, spellRound(plus))
+					b := policies.Backoff{Kind: policies.Polynomial, Power: power, Less: less, Plus: inSeconds(plus)}
+					add(true, b, "power: %d, less: %d, plus: %s", power, less, spellRound(plus))
 				}
 			}
 		}
 	}
 	return all
-}
-
-func fibonacci(n int) float64 {
-	a, b := 0.0, 1.0
-	for range n {
-		a, b = b, a+b
-	}
-	return a
 }
 
 // weighted returns the mean of a value of each pause, of(i) for the i-th, weighted by how often the pause is recorded.
@@ -165,8 +158,10 @@ func spellDigits(seconds float64, digits int) string {
 		return "0s"
 	}
 	unit := math.Pow(10, math.Floor(math.Log10(seconds))-float64(digits-1))
-	return scenarios.Duration(time.Duration(math.Round(math.Round(seconds/unit) * unit * 1e9))).String()
+	return scenarios.Duration(inSeconds(math.Round(seconds/unit) * unit)).String()
 }
+
+func inSeconds(seconds float64) time.Duration { return time.Duration(math.Round(seconds * 1e9)) }
 
 // niceFactor rounds a backoff's factor to the nearest half, if it is near, else to three decimals.
 func niceFactor(f float64) float64 {

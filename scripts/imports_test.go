@@ -100,7 +100,7 @@ var mayUse = map[string][]string{
 	"golang.org/x/perf":                        {"results", "cmd/bench"},
 	"golang.org/x/term":                        {"cmd/ui"},
 	"github.com/santhosh-tekuri/jsonschema/v6": {"results/schematest"},
-	"gonum.org/v1/gonum":                       {"results", "scenarios/imports"},
+	"gonum.org/v1/gonum":                       {"results", "scenarios/imports", "scenarios/verify"},
 	"gonum.org/v1/plot":                        {"results/report"},
 }
 

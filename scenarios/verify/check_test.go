@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"qsim/engine"
 	"qsim/engine/sim"
 	"qsim/results"
@@ -420,7 +422,7 @@ func TestLimitsOfCoins(t *testing.T) {
 	if got := noLongerRun(1000, 0.2, 10); math.Abs(got-0.9999837758725728) > 1e-12 { // bern.1
 		t.Errorf("no run above 10: %v", got)
 	}
-	if got := binomial(10, 0.25, 2); math.Abs(got-0.5255928039550781) > 1e-12 { // (3^10+10·3^9+45·3^8)/4^10
+	if got := (distuv.Binomial{N: 10, P: 0.25}).CDF(2); math.Abs(got-0.5255928039550781) > 1e-12 { // (3^10+10·3^9+45·3^8)/4^10
 		t.Errorf("at most 2 of 10: %v", got)
 	}
 	for _, tt := range []struct {

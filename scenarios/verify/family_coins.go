@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // coinWindows is the number of windows of claims that coins measures in one replication.
@@ -40,6 +42,7 @@ func coins(p *params) ([]experiment, error) {
 		return gauge{shape: ofLimit, trials: perWindow, of: share(func(w []byte) bool { return ok(w, limit) }),
 			law: law(k), sharp: float64(k) == limit && law(k) >= least && law(k+tighter) < least}
 	}
+	heads := distuv.Binomial{N: float64(n), P: phi}
 	const run = "longest_nonfresh_run_p999"
 	s := backlogged(total, fmt.Sprintf("{kind: bernoulli, fresh: %s}", percent(phi)))
 	return []experiment{{setup: s, heavy: true, plan: observation{on: claimLog(total)}, measures: map[string]gauge{
@@ -53,26 +56,14 @@ func coins(p *params) ([]experiment, error) {
 			m := sum / coinWindows
 			return math.Sqrt((squares - float64(m*sum)) / (coinWindows - 1))
 		}),
-		"lo": within("lo", 0.9995, 1, func(k int) float64 { return 1 - binomial(n, phi, k-1) },
+		"lo": within("lo", 0.9995, 1, func(k int) float64 { return 1 - heads.CDF(float64(k-1)) },
 			func(w []byte, limit float64) bool { return fresh(w) >= limit }),
-		"hi": within("hi", 0.9995, -1, func(k int) float64 { return binomial(n, phi, k) },
+		"hi": within("hi", 0.9995, -1, func(k int) float64 { return heads.CDF(float64(k)) },
 			func(w []byte, limit float64) bool { return fresh(w) <= limit }),
 		run: within(run, 0.999, -1, func(k int) float64 { return noLongerRun(n, 1-phi, k) },
 			func(w []byte, limit float64) bool { return float64(longestRun(w, 'R')) <= limit }),
 		"p_longest_run_le_10": shareBy(share(func(w []byte) bool { return longestRun(w, 'R') <= 10 }), perWindow),
 	}}}, nil
-}
-
-// binomial returns the probability of at most k successes in n trials of probability p, 0 < p < 1.
-func binomial(n int, p float64, k int) float64 {
-	sum := 0.0
-	for i := range min(k, n) + 1 {
-		all, _ := math.Lgamma(float64(n + 1))
-		hit, _ := math.Lgamma(float64(i + 1))
-		miss, _ := math.Lgamma(float64(n - i + 1))
-		sum += math.Exp(all - hit - miss + float64(float64(i)*math.Log(p)) + float64(float64(n-i)*math.Log1p(-p)))
-	}
-	return min(sum, 1)
 }
 
 // noLongerRun returns the probability that in n trials of probability p no more than k successes follow one another, by

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
@@ -84,8 +83,7 @@ func (s *session) json(l *load, candidates []*candidate) ([]byte, error) {
 		_, metrics := c.summary(l.jobs == 0)
 		all.Candidates = append(all.Candidates, candidateJSON{c.name, c.policy, c.store, len(c.rounds), metrics})
 	}
-	encoded, err := json.MarshalIndent(all, "", " ")
-	return append(encoded, '\n'), err
+	return ui.JSON(all, " ")()
 }
 
 // loadTable returns a table with metrics in rows and candidates in columns.

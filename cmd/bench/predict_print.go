@@ -3,7 +3,6 @@ package bench
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -167,9 +166,6 @@ func (p *prediction) errors() *text.Table {
 }
 
 func valueOf(v float64, metric string) string {
-	if math.IsNaN(v) {
-		return plain.Missing
-	}
 	info, _ := measure.Lookup(metric)
 	if info.Unit == "s" && v < 1e-3 {
 		return seconds(v)
@@ -221,8 +217,7 @@ func predictionsJSON(sc *scenarios.Scenario, speed string, all []*prediction) ([
 		}
 		out.Predictions = append(out.Predictions, j)
 	}
-	text, err := json.MarshalIndent(out, "", " ")
-	return append(text, '\n'), err
+	return ui.JSON(out, " ")()
 }
 
 // lateJobs is how much of the time jobs may come late to the store before a machine is too busy for a fair test.

@@ -81,6 +81,8 @@ func (p *phase) perJob() time.Duration {
 	return p.total / time.Duration(p.rows)
 }
 
+var wakeModes = map[string]live.WakeMode{"one": live.WakeOne, "all": live.WakeAll, "none": live.WakeNone}
+
 func newRig(w *world.Wall, store engine.Store, origin time.Time) *rig {
 	r := &rig{wall: w, store: store, meters: make([]meter, w.Nodes()), fed: make(chan struct{}),
 		timeUp: make(chan struct{})}
@@ -89,16 +91,8 @@ func newRig(w *world.Wall, store engine.Store, origin time.Time) *rig {
 	}
 	r.engines = live.Config{
 		Engine: w.Engine(), Engines: w.Nodes(), Store: store, OnCall: r.onCall, CancelWithin: 10 * time.Second,
-		Policy:    func(int32) engine.Policy { return w.Policy() },
+		Policy: func(int32) engine.Policy { return w.Policy() }, Wake: wakeModes[string(w.Wake())],
 		OnFailure: func(*engine.Job, engine.ErrorKind, error) {}, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
-	}
-	switch w.Wake() {
-	case "all":
-		r.engines.Wake = live.WakeAll
-	case "none":
-		r.engines.Wake = live.WakeNone
-	default:
-		r.engines.Wake = live.WakeOne
 	}
 	r.start(origin)
 	return r

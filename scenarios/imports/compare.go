@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"qsim/results"
@@ -65,14 +66,11 @@ func (c *Comparison) Close() bool {
 	return c.Distance <= max(closeDistance, 1.63/math.Sqrt(float64(c.Recorded.Count)))
 }
 
-// measured lists the waits in which a simulation is compared with the records: its metric, and the recorded histogram.
-var measured = []struct {
-	what, metric string
-	of           func(c *Class) *measure.Histogram
-}{
-	{"fresh wait", "fresh.wait", func(c *Class) *measure.Histogram { return c.Wait }},
-	{"retry wait", "retry.wait", func(c *Class) *measure.Histogram { return c.RetryWait }},
-	{"sojourn", "sojourn", func(c *Class) *measure.Histogram { return c.Sojourn }},
+// measured lists the metrics in which a simulation is compared with the records, those of the waits of a class.
+var measured = [...]string{"fresh.wait", "retry.wait", "sojourn"}
+
+func (c *Class) waits() [len(measured)]*measure.Histogram {
+	return [...]*measure.Histogram{c.Wait, c.RetryWait, c.Sojourn}
 }
 
 // Compare simulates the written scenario and compares its waits, deaths and attempts per job with the records. Waits
@@ -81,10 +79,10 @@ func (r *Recording) Compare(ctx context.Context, w *Written, parallel int) (all 
 	sc := w.Scenario
 	classes := plain.Either(len(r.Classes) == 1, nil, r.Classes) // a single class stands for all jobs
 	var queries []measure.Query
-	for i := range classes {
-		for _, m := range measured {
-			if m.of(&classes[i]).Count() >= leastCompared {
-				queries = append(queries, measure.Query{Metric: m.metric + ".p99", Class: classes[i].Name})
+	for _, c := range classes {
+		for k, recorded := range c.waits() {
+			if recorded.Count() >= leastCompared {
+				queries = append(queries, measure.Query{Metric: measured[k] + ".p99", Class: c.Name})
 			}
 		}
 	}
@@ -100,23 +98,20 @@ func (r *Recording) Compare(ctx context.Context, w *Written, parallel int) (all 
 	if err != nil {
 		return nil, fmt.Errorf("summarize: %w", err)
 	}
-	for _, m := range measured {
+	for k, metric := range measured {
 		slack := Slack
-		if m.metric == "sojourn" { // it ends with the ack, which waits for others; a record's with the run
+		if metric == "sojourn" { // it ends with the ack, which waits for others; a record's with the run
 			slack += sc.Engine.Commit.Linger.Std()
 		}
-		add := func(what string, recorded *measure.Histogram, class string) {
-			query := measure.Query{Metric: m.metric, Class: class}
+		for _, c := range append([]Class{r.all}, classes...) {
+			recorded, query := c.waits()[k], measure.Query{Metric: metric, Class: c.Name}
 			for _, h := range summary.Data[0].Pooled {
 				if h.Query == query && recorded.Count() >= leastCompared && h.Ended.Count() > 0 {
+					what := plain.Joined(" ", strings.ReplaceAll(metric, ".", " "), c.Name)
 					all = append(all, Comparison{What: what, Recorded: spreadIn(recorded), Simulated: spreadIn(h.Ended),
 						Distance: apart(recorded, h.Ended, slack)})
 				}
 			}
-		}
-		add(m.what, m.of(&r.all), "")
-		for i := range classes {
-			add(m.what+" "+classes[i].Name, m.of(&classes[i]), classes[i].Name)
 		}
 	}
 	return append(all, r.numbers(summary)...), nil

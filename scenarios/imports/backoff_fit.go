@@ -211,11 +211,7 @@ func backoffOf(keys []string) (*policies.Backoff, error) {
 }
 
 func presetBackoff(name string) *policies.Backoff {
-	b, err := backoffOf([]string{"preset: " + name})
-	if err != nil {
-		panic("imports: " + err.Error())
-	}
-	return b
+	return plain.Must(backoffOf([]string{"preset: " + name}))
 }
 
 // chains is the number of simulated jobs from which percentiles of decorrelated jitter are estimated, to some percent.

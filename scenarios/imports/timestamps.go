@@ -171,10 +171,7 @@ func (m *timestamps) try(layout, text string) (timestamp, error) {
 	}
 	at := timestamp(t.UnixNano())
 	if zoned == no && m.zone != nil {
-		wall, err := time.ParseInLocation(layout, text, time.UTC)
-		if err != nil {
-			return unknown, err
-		}
+		wall := plain.Must(time.ParseInLocation(layout, text, time.UTC)) // as t was
 		if at, err = m.local(wall, t); err != nil {
 			return unknown, err
 		}

@@ -215,22 +215,18 @@ func transientStorm(p *params) ([]experiment, error) {
 		return plain.Either(t >= window[0] && t < window[1], bad, calm)
 	})
 	for k, t := range times {
-		for _, level := range []struct {
-			name string
-			of   func(n, orbit float64) float64
-		}{
-			{"n", func(n, _ float64) float64 { return n }},
-			{"orbit", func(_, orbit float64) float64 { return orbit }},
-			{"waiting", func(n, _ float64) float64 { return max(n-float64(c), 0) }},
-			{"fresh_virtual_wait", func(n, _ float64) float64 { return max(n-float64(c)+1, 0) / (float64(c) * mu) }},
+		for key, level := range map[string]func(n, orbit float64) float64{
+			".n":                  func(n, _ float64) float64 { return n },
+			".orbit":              func(_, orbit float64) float64 { return orbit },
+			".waiting":            func(n, _ float64) float64 { return max(n-float64(c), 0) },
+			".fresh_virtual_wait": func(n, _ float64) float64 { return max(n-float64(c)+1, 0) / (float64(c) * mu) },
 		} {
-			key := "." + level.name
 			name := "at." + strconv.FormatFloat(t, 'f', -1, 64) + key
 			x.measures[name] = gauge{shape: ofCurve, peak: peakOf(p.expected, key), of: func(o *observer) float64 {
 				sum := 0.0
 				for i := range stormCycles {
 					l := &o.sampled[i*len(times)+k]
-					sum += level.of(float64(l[freshReady]+l[retryReady]+l[inFlight]), float64(l[waiting]))
+					sum += level(float64(l[freshReady]+l[retryReady]+l[inFlight]), float64(l[waiting]))
 				}
 				return sum / stormCycles
 			}}

@@ -42,13 +42,7 @@ func (r *Row) Family() string {
 var shipped []byte
 
 // Rows returns the verify rows that are built into the program. The caller may change them.
-func Rows() []Row {
-	rows, err := ReadRows(bytes.NewReader(shipped))
-	if err != nil {
-		panic("verify: its own rows: " + err.Error())
-	}
-	return rows
-}
+func Rows() []Row { return plain.Must(ReadRows(bytes.NewReader(shipped))) }
 
 // ReadRows reads verify rows from a JSON object, under the key rows. Other keys are ignored.
 func ReadRows(r io.Reader) ([]Row, error) {

@@ -20,8 +20,6 @@ type timings struct {
 	delays world.Delays
 	jobs   int64                        // number of jobs measured
 	took   [engine.NumOps]time.Duration // median duration of a call, by operation
-	wake   spread                       // delay from a visible job to the wake of engines
-	sleep  spread                       // time that a worker is busy beyond its handler's sleep
 
 	stalled, held, frozen float64 // shares of the time in which engines, the feeder, and the store were stalled
 
@@ -209,7 +207,6 @@ func learn(rec *recording, asked map[attempt]time.Duration, perJob [engine.NumOp
 			}
 		}
 	}
-	t.wake, t.sleep = spreadOf(d.Wake), spreadOf(d.Overrun)
 	return t
 }
 

@@ -110,7 +110,8 @@ func (p *prediction) table(sc *scenarios.Scenario, speed string, o text.TableOpt
 	c := p.calibration
 	several := len(p.real) > 1
 	fmt.Fprintf(&out, "\nmeasured%s with %d jobs, on the wall clock: waking an engine for new jobs %s, a worker busy "+
-		"longer than its handler was to take %s", plain.When(several, " before the last run"), c.jobs, c.wake, c.sleep)
+		"longer than its handler was to take %s", plain.When(several, " before the last run"), c.jobs, spreadOf(c.delays.Wake),
+		spreadOf(c.delays.Overrun))
 	for op, took := range c.took {
 		if took > 0 {
 			fmt.Fprintf(&out, ", %s %s", engine.Op(op), seconds(took.Seconds()))
@@ -186,13 +187,14 @@ func errorText(e float64) string {
 func predictionsJSON(sc *scenarios.Scenario, speed string, all []*prediction) ([]byte, error) {
 	out := predictionJSON{Version: 1, Scenario: sc.Name, Speed: speed}
 	for _, p := range all {
-		c, late := p.calibration, spreadOf(p.calibration.delays.Late)
+		c, d := p.calibration, &p.calibration.delays
+		wake, sleep, late := spreadOf(d.Wake), spreadOf(d.Overrun), spreadOf(d.Late)
 		j := predictedJSON{
 			Policy: p.candidate.policy, Store: p.candidate.store,
 			Seeds: p.summary.Seeds[:min(1, len(p.summary.Seeds))], Aim: p.aim,
 			Machine: machineJSON{
-				WakeP50: c.wake[0].Seconds(), WakeP99: c.wake[1].Seconds(),
-				SleepP50: c.sleep[0].Seconds(), SleepP99: c.sleep[1].Seconds(),
+				WakeP50: wake[0].Seconds(), WakeP99: wake[1].Seconds(),
+				SleepP50: sleep[0].Seconds(), SleepP99: sleep[1].Seconds(),
 				Stalled: c.stalled, Held: c.held, Frozen: c.frozen,
 				LateP50: late[0].Seconds(), LateP99: late[1].Seconds(),
 				Calls: map[string]float64{}, PerJob: map[string]float64{},

@@ -17,10 +17,11 @@ func (p *prediction) why(row *predicted, speed world.Speed) string {
 	c := p.calibration
 	if row.unit == "s" {
 		difference := math.Abs(row.simulated-row.real) / speed.Float()
-		if difference < c.sleep[0].Seconds() || difference < (c.wake[1]-c.wake[0]).Seconds() {
+		wake, sleep := spreadOf(c.delays.Wake), spreadOf(c.delays.Overrun)
+		if difference < sleep[0].Seconds() || difference < (wake[1]-wake[0]).Seconds() {
 			return fmt.Sprintf("below what this machine can time: the two are %s of the wall clock apart, where timers are "+
 				"%s late (median) and waking an engine takes %s to %s (median, p99)",
-				seconds(difference), seconds(c.sleep[0].Seconds()), seconds(c.wake[0].Seconds()), seconds(c.wake[1].Seconds()))
+				seconds(difference), seconds(sleep[0].Seconds()), seconds(wake[0].Seconds()), seconds(wake[1].Seconds()))
 		}
 	}
 	return "with the delays of the run itself the simulation is off by " + errorText(row.hindsight) +

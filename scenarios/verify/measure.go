@@ -204,16 +204,14 @@ func usualMeasure(key string, expected any, plan *observation) (gauge, bool) {
 		}
 		return shareBy(above, func(o *observer) float64 { return o.sum(firsts) }), err == nil
 	}
-	for _, family := range []struct {
-		prefix string
-		of     func(c *classCount) *durations
-	}{{"wait_p", firstWaits}, {"fresh_wait_p", firstWaits}, {"sojourn_p", sojourns}} {
-		text, ok := strings.CutPrefix(key, family.prefix)
+	for prefix, of := range map[string]func(c *classCount) *durations{
+		"wait_p": firstWaits, "fresh_wait_p": firstWaits, "sojourn_p": sojourns} {
+		text, ok := strings.CutPrefix(key, prefix)
 		digits, err := strconv.ParseUint(text, 10, 32)
 		if !ok || err != nil {
 			continue
 		}
-		return quantileOf(float64(digits)/math.Pow(10, float64(len(text))), family.of, -1, expected), true
+		return quantileOf(float64(digits)/math.Pow(10, float64(len(text))), of, -1, expected), true
 	}
 	m, ok := usualGauges[key]
 	return m, ok

@@ -56,8 +56,7 @@ func (c *candidate) summary(open bool) (names []string, all map[string]metricJSO
 		s := all[name]
 		mean, half := results.Interval(s.Values)
 		if s.Mean = mean; !math.IsNaN(half) {
-			low, high := mean-half, mean+half
-			s.Low, s.High = &low, &high
+			s.Low, s.High = new(mean-half), new(mean+half)
 		}
 		all[name] = s
 	}

@@ -202,9 +202,8 @@ func inMemory(bytes float64) string {
 }
 
 func addMemory(c *cobra.Command, most *memorySize) {
-	size := ui.Value{Kind: "SIZE", Show: func() string { return "" }, Parse: most.parse} // the usage has the default
-	c.Flags().Var(&size, "memory", "refuse what would take more memory than this `SIZE`, as 12GB (default: three "+
-		"quarters of the machine's)")
+	c.Flags().Func("memory", "refuse what would take more memory than this `SIZE`, as 12GB (default: three quarters of "+
+		"the machine's)", most.parse)
 }
 
 // fits returns an error if the given number of simulations of a scenario, of which parallel run at once, would take

@@ -54,7 +54,7 @@ var topics = []topic{
 }
 
 func newList() *cobra.Command {
-	var format string
+	format := "table"
 	c := &cobra.Command{
 		Use:     "list [TOPIC] [NAME]",
 		Short:   "list policies, presets, scenarios, metrics or keys, or explain one",
@@ -84,7 +84,6 @@ the keys of a kind of storm. A NAME alone is looked for in every topic.`,
 			}.Print(c.OutOrStdout(), format)
 		},
 	}
-	format = "table"
 	ui.AddChoice(c, &format, "format", "FORMAT", "print `FORMAT`: table, markdown or json", "table", "markdown", "json")
 	ui.Group(c, "What to print", "format")
 	return c

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"qsim/cmd/ui"
+	"qsim/engine/quantity"
 	"qsim/results"
 	"qsim/results/measure"
 	"qsim/results/plain"
@@ -243,9 +244,8 @@ func (m *mapping) store(found *study.Mapped, result ui.Output) (string, error) {
 func readValue(text string, info measure.MetricInfo) (float64, error) {
 	switch {
 	case info.Unit == "s":
-		var d scenarios.Duration
-		err := d.UnmarshalText([]byte(text))
-		return d.Std().Seconds(), err
+		d, err := quantity.ParseDuration(text)
+		return d.Seconds(), err
 	case info.Share:
 		var s scenarios.Share
 		err := s.UnmarshalText([]byte(text))

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"qsim/cmd/ui"
+	"qsim/engine/quantity"
 	"qsim/results/plain"
-	"qsim/scenarios"
 	"qsim/scenarios/trace"
 	"qsim/scenarios/world"
 )
@@ -164,14 +164,14 @@ func (t *tracer) read() error {
 		if bound.text == "" {
 			continue
 		}
-		var d scenarios.Duration
-		if err := d.UnmarshalText([]byte(bound.text)); err != nil {
+		at, err := quantity.ParseDuration(bound.text)
+		if err != nil {
 			return ui.UsageError("--%s %s: %w", bound.flag, bound.text, err)
 		}
-		if d.Std() > end {
+		if at > end {
 			return ui.UsageError("--%s %s: the run ends at %s", bound.flag, bound.text, trace.Clock(end))
 		}
-		*bound.to = d.Std()
+		*bound.to = at
 	}
 	if f.window.From > f.window.To {
 		return ui.UsageError("--from %s lies after --to %s", f.from, f.to)

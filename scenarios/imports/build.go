@@ -141,10 +141,16 @@ func (w *writing) beside(class *Class, what string) string { return w.name + "-"
 func (w *writing) trace(c *Class, arrivals []arrival) error {
 	return w.file(filepath.Join(w.folder, w.beside(c, ".csv")), func(to *bufio.Writer) {
 		var line []byte
+		names := c.tenantNames()
 		for _, a := range arrivals {
 			line = appendSeconds(line[:0], a.at.since(w.origin))
-			if len(c.Tenants) > 0 {
-				line = append(append(line, ','), c.tenant(w.tenants[a.tenant])...)
+			at, found := slices.BinarySearch(c.Tenants, w.tenants[a.tenant])
+			at = plain.Either(found, at, len(c.Tenants))
+			switch {
+			case names == nil:
+				line = strconv.AppendInt(append(line, ','), int64(at), 10)
+			case len(c.Tenants) > 0:
+				line = append(append(line, ','), names[at]...)
 			}
 			to.Write(append(line, '\n'))
 		}
@@ -157,31 +163,16 @@ func appendSeconds(to []byte, d time.Duration) []byte {
 	return bytes.TrimRight(bytes.TrimRight(to, "0"), ".")
 }
 
-// tenant returns the name of a tenant in a trace file; all jobs without a tenant share one name.
-func (c *Class) tenant(name string) string {
-	at, found := slices.BinarySearch(c.Tenants, name)
-	if !found {
-		at = len(c.Tenants)
-	}
-	if names := c.tenantNames(); names != nil {
-		return names[at]
-	}
-	return strconv.Itoa(at)
-}
-
-// tenantNames returns the names of a class's tenants in a scenario, last that of jobs without one; nil if too many.
+// tenantNames returns the names of a class's tenants in a scenario, last that of all jobs without one; nil if too many.
 func (c *Class) tenantNames() []string {
 	if len(c.Tenants) > mostNamed {
 		return nil
 	}
-	if c.named == nil {
-		n := classNames{}
-		for _, t := range c.Tenants {
-			n.names = append(n.names, n.unused(slug(t, true)))
-		}
-		c.named = append(n.names, n.unused("none"))
+	n := classNames{}
+	for _, t := range c.Tenants {
+		n.names = append(n.names, n.unused(slug(t, true)))
 	}
-	return c.named
+	return append(n.names, n.unused("none"))
 }
 
 const (

@@ -76,8 +76,6 @@ type Class struct {
 	Retry            *Retry // retry settings; nil: those of the Recording
 	Ranked           bool   // Priority is on record
 	Priority         int    // priority of most jobs; smaller is more urgent; 0 unless Ranked
-
-	named []string // tenants as the scenario names them
 }
 
 // Kind is an error kind with its number of failed attempts.

@@ -21,11 +21,11 @@ type metric struct {
 }
 
 // metrics returns the values measured in a run under a synthetic load, with latencies only if jobs came at a rate.
-func (l *loaded) metrics(open bool) []metric {
+func (l *loaded) metrics() []metric {
 	list := []metric{{"jobs/s", "jobs/s", rate(l.done+l.dead, l.took)}}
 	add := func(name, unit string, value float64) { list = append(list, metric{name, unit, value}) }
 	seconds := func(name string, d time.Duration) { add(name, "s", d.Seconds()) }
-	if open {
+	if l.open {
 		for _, q := range []struct {
 			name string
 			q    float64

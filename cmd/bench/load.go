@@ -110,6 +110,7 @@ policies:
 // loaded holds the measurements of one run under a synthetic load.
 type loaded struct {
 	endedRun                   // its time is that from the start of the engines to the last commit
+	open     bool              // jobs came at a rate
 	pickup   measure.Histogram // open loop: time from a job's intended enqueueing until its first handler begins
 	sojourn  measure.Histogram // open loop: time from a job's intended enqueueing until its ack was committed
 	enqueue  phase
@@ -283,7 +284,7 @@ func (r *loadRun) result(ctx context.Context) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &loaded{endedRun: endedRun{took: time.Duration(r.latest.Load()), late: r.rig.late.Load(),
+	l := &loaded{open: r.load.jobs == 0, endedRun: endedRun{took: time.Duration(r.latest.Load()), late: r.rig.late.Load(),
 		account: account{jobs: r.enqueued.Load(), done: r.done.Load(), dead: r.dead.Load()}}}
 	l.reconcile(l.jobs-l.done-l.dead, left)
 	l.enqueue.merge(&r.feeding.calls)
@@ -295,7 +296,7 @@ func (r *loadRun) result(ctx context.Context) (*loaded, error) {
 	for i := range r.records {
 		record := &r.records[i]
 		l.duplicates += int64(max(0, record.successes.Load()-1))
-		if r.load.jobs > 0 || time.Duration(record.intended) < r.warmup.Std() {
+		if !l.open || time.Duration(record.intended) < r.warmup.Std() {
 			continue
 		}
 		if at := record.started.Load(); at > 0 {

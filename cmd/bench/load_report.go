@@ -37,10 +37,10 @@ type metricJSON struct {
 }
 
 // summary returns the names of a candidate's metrics, and for each the values over all rounds with mean and interval.
-func (c *candidate) summary(open bool) (names []string, all map[string]metricJSON) {
+func (c *candidate) summary() (names []string, all map[string]metricJSON) {
 	all = map[string]metricJSON{}
 	for _, r := range c.rounds {
-		for _, m := range r.metrics(open) {
+		for _, m := range r.metrics() {
 			if math.IsNaN(m.value) {
 				continue
 			}
@@ -64,35 +64,35 @@ func (c *candidate) summary(open bool) (names []string, all map[string]metricJSO
 }
 
 // report prints the candidates' measurements, unless each run printed a benchmark line, and writes files under --out.
-func (s *session) report(l *load, candidates []*candidate, hash string) error {
-	all := s.flags.Output(func() ([]byte, error) { return s.json(l, candidates) },
-		func(o text.TableOptions) string { return loadTable(l, candidates, o) })
+func (s *session) report(candidates []*candidate, hash string) error {
+	all := s.flags.Output(func() ([]byte, error) { return s.json(candidates) },
+		func(o text.TableOptions) string { return loadTable(candidates, o) })
 	if err := all.Print(s.stdout, s.flags.format); err != nil {
 		return err
 	}
 	if s.flags.out == "" {
 		return nil
 	}
-	return s.files(l, candidates, hash)
+	return s.files(candidates, hash)
 }
 
-func (s *session) json(l *load, candidates []*candidate) ([]byte, error) {
+func (s *session) json(candidates []*candidate) ([]byte, error) {
 	all := loadJSON{Version: 1, Lost: s.jobs.lost, Duplicates: s.jobs.duplicates, Candidates: []candidateJSON{}}
 	for _, c := range candidates {
-		_, metrics := c.summary(l.jobs == 0)
+		_, metrics := c.summary()
 		all.Candidates = append(all.Candidates, candidateJSON{c.name, c.policy, c.store, len(c.rounds), metrics})
 	}
 	return ui.JSON(all, " ")()
 }
 
 // loadTable returns a table with metrics in rows and candidates in columns.
-func loadTable(l *load, candidates []*candidate, o text.TableOptions) string {
+func loadTable(candidates []*candidate, o text.TableOptions) string {
 	var names []string
 	summaries := make([]map[string]metricJSON, len(candidates))
 	t := text.Table{Columns: []text.Column{{Key: true}}}
 	for i, c := range candidates {
 		var own []string
-		own, summaries[i] = c.summary(l.jobs == 0)
+		own, summaries[i] = c.summary()
 		if len(own) > len(names) {
 			names = own
 		}
@@ -114,7 +114,7 @@ func loadTable(l *load, candidates []*candidate, o text.TableOptions) string {
 }
 
 // files writes, into a new folder, results.txt, summary.json and, for each candidate, a histogram of each kind of call.
-func (s *session) files(l *load, candidates []*candidate, hash string) error {
+func (s *session) files(candidates []*candidate, hash string) error {
 	var lines bytes.Buffer
 	out := &benchWriter{out: &lines}
 	var files []results.File
@@ -122,7 +122,7 @@ func (s *session) files(l *load, candidates []*candidate, hash string) error {
 	for i, c := range candidates {
 		var all loaded
 		for _, r := range c.rounds {
-			_ = out.result(c.name, r.done+r.dead, r.took, r.metrics(l.jobs == 0))
+			_ = out.result(c.name, r.done+r.dead, r.took, r.metrics())
 			all.pickup.Merge(&r.pickup)
 			all.sojourn.Merge(&r.sojourn)
 			for i, p := range r.phases() {
@@ -139,7 +139,7 @@ func (s *session) files(l *load, candidates []*candidate, hash string) error {
 			files = append(files, results.File{Path: fmt.Sprintf("hist/%s.%s.hgrm", words[i], p.name), Data: out.Bytes()})
 		}
 	}
-	summary, err := s.json(l, candidates)
+	summary, err := s.json(candidates)
 	if err != nil {
 		return ui.IOError("write summary.json", err)
 	}

@@ -24,7 +24,7 @@ import (
 // and all phases have different durations.
 func told() *loaded {
 	const ms = time.Millisecond
-	r := &loaded{endedRun: endedRun{took: 2 * time.Second, account: account{jobs: 100, done: 90, dead: 5, duplicates: 3}}}
+	r := &loaded{open: true, endedRun: endedRun{took: 2 * time.Second, account: account{jobs: 100, done: 90, dead: 5, duplicates: 3}}}
 	r.reconcile(5, 3)
 	r.enqueue.add(10*ms, 10)
 	r.claim.add(40*ms, 20)
@@ -54,7 +54,7 @@ func TestLoadReport(t *testing.T) {
 	c.name = l.name(c)
 
 	var lines bytes.Buffer
-	(&benchWriter{out: &lines}).result(c.name, r.done+r.dead, r.took, r.metrics(true))
+	(&benchWriter{out: &lines}).result(c.name, r.done+r.dead, r.took, r.metrics())
 	reader := benchfmt.NewReader(&lines, "test")
 	if !reader.Scan() {
 		t.Fatal(reader.Err())
@@ -71,7 +71,7 @@ func TestLoadReport(t *testing.T) {
 
 	out := t.TempDir()
 	s := &session{console: &ui.Console{}, flags: &runFlags{out: out}, begun: time.Now(), jobs: r.account}
-	text, err := s.json(l, []*candidate{c})
+	text, err := s.json([]*candidate{c})
 	var parsed loadJSON
 	if err != nil || json.Unmarshal(text, &parsed) != nil {
 		t.Fatalf("%v\n%s", err, text)
@@ -84,14 +84,14 @@ func TestLoadReport(t *testing.T) {
 			t.Errorf("%s is %v in JSON, want %v", name, got, want)
 		}
 	}
-	printed := strings.Join(strings.Fields(loadTable(l, []*candidate{c}, layout.TableOptions{})), " ")
+	printed := strings.Join(strings.Fields(loadTable([]*candidate{c}, layout.TableOptions{})), " ")
 	for _, want := range []string{"lost 2", "duplicates 3", "claim-sec/job 2ms", "p99-commit-sec 70", "p50-sojourn-sec 50"} {
 		if !strings.Contains(printed, want) {
 			t.Errorf("the table has no %q:\n%s", want, printed)
 		}
 	}
 
-	if err := s.files(l, []*candidate{c}, "abc"); err != nil {
+	if err := s.files([]*candidate{c}, "abc"); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]struct {

@@ -45,8 +45,7 @@ func policyScenario(l *load, policies []string) (*scenarios.Scenario, error) {
 }
 
 // runLoads measures all candidates in turn and reports the results, also after an interrupt.
-func (s *session) runLoads(ctx context.Context,
-	report func(l *load, candidates []*candidate, hash string) error) error {
+func (s *session) runLoads(ctx context.Context, report func(candidates []*candidate, hash string) error) error {
 	l := s.flags.load.complete()
 	sc, err := policyScenario(l, s.flags.policies)
 	if err != nil {
@@ -58,7 +57,7 @@ func (s *session) runLoads(ctx context.Context,
 	}
 	err = s.measure(ctx, l, sc, candidates)
 	if err == nil || errors.Is(err, context.Canceled) {
-		if e := report(l, candidates, sc.ConfigHash()); e != nil {
+		if e := report(candidates, sc.ConfigHash()); e != nil {
 			return e
 		}
 	}
@@ -73,7 +72,7 @@ func (s *session) measure(ctx context.Context, l *load, sc *scenarios.Scenario, 
 		if err == nil {
 			c.rounds = append(c.rounds, r)
 			s.count(c, &r.endedRun)
-			err = s.line(c.name, r.done+r.dead, r.took, r.metrics(l.jobs == 0))
+			err = s.line(c.name, r.done+r.dead, r.took, r.metrics())
 		}
 		if err != nil {
 			return failed(c.policy, c.store, err)

@@ -83,18 +83,18 @@ func noise(c *cobra.Command, f *noiseFlags) error {
 	}
 	tell := c.Flags().Lookup("tell").Value.String()
 	return inSession(c, &f.runFlags, func(s *session, ctx context.Context) error {
-		return s.runLoads(ctx, func(l *load, candidates []*candidate, _ string) error {
+		return s.runLoads(ctx, func(candidates []*candidate, _ string) error {
 			if len(candidates[0].rounds) < 4 {
 				return nil // the command was interrupted before
 			}
-			return s.printNoise(l, candidates[0], f, tell)
+			return s.printNoise(candidates[0], f, tell)
 		})
 	})
 }
 
 // scatters returns the scatter of each metric over the rounds of a candidate.
-func scatters(l *load, c *candidate, tell float64) []scatter {
-	names, all := c.summary(l.jobs == 0)
+func scatters(c *candidate, tell float64) []scatter {
+	names, all := c.summary()
 	family := comparisons(names, all)
 	var list []scatter
 	for _, name := range names {
@@ -131,8 +131,8 @@ func comparisons(names []string, all map[string]metricJSON) int {
 }
 
 // printNoise prints the scatter of a candidate's metrics in the format of the flags; tell is the difference to detect.
-func (s *session) printNoise(l *load, c *candidate, f *noiseFlags, tell string) error {
-	list := scatters(l, c, f.tell.Float())
+func (s *session) printNoise(c *candidate, f *noiseFlags, tell string) error {
+	list := scatters(c, f.tell.Float())
 	encoded := ui.JSON(struct {
 		Version int       `json:"version"`
 		Name    string    `json:"name"`

@@ -127,7 +127,7 @@ func (s *session) predictAll(ctx context.Context, f *predictFlags) error {
 	if err != nil {
 		return err
 	}
-	s.announce(sc, len(f.stores))
+	s.announce(sc)
 	var all []*prediction
 	var interrupted error
 	stalls := map[string]*world.Stalls{} // by store

@@ -369,7 +369,7 @@ func TestBenchFormat(t *testing.T) {
 	r := &loaded{endedRun: endedRun{took: time.Second, account: account{jobs: 10, done: 10}}}
 	r.claim.add(time.Millisecond, 10)
 	for _, label := range labels {
-		w.result(benchName("Burndown", "policy", label, "store", memory), r.done, r.took, append(r.metrics(false), metric{"none", "s", math.NaN()}))
+		w.result(benchName("Burndown", "policy", label, "store", memory), r.done, r.took, append(r.metrics(), metric{"none", "s", math.NaN()}))
 	}
 	reader := benchfmt.NewReader(&text, "test")
 	n := 0

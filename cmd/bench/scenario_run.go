@@ -42,7 +42,7 @@ func (s *session) runScenario(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.announce(sc, len(s.flags.stores))
+	s.announce(sc)
 	runs, err := s.playAll(ctx, sc)
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return err
@@ -82,9 +82,9 @@ func (s *session) playAll(ctx context.Context, sc *scenarios.Scenario) (map[stri
 }
 
 // announce prints how many runs follow and their total time.
-func (s *session) announce(sc *scenarios.Scenario, stores int) {
+func (s *session) announce(sc *scenarios.Scenario) {
 	speed, rounds := s.flags.speed, int(s.flags.rounds)
-	n := len(sc.Policies) * rounds * stores
+	n := len(sc.Policies) * rounds * len(s.flags.stores)
 	s.console.Note("%s at %s: %s of %s, plus what it takes to drain", sc.Name, speed, plain.Plural(n, "run"),
 		scenarios.Duration(speed.Real(sc.Duration.Std()).Round(time.Millisecond)))
 	s.console.Note("all times are the scenario's; %s is the real store and takes what it takes, whatever engine.store "+

@@ -110,8 +110,8 @@ func (p *prediction) table(sc *scenarios.Scenario, speed string, o text.TableOpt
 	c := p.calibration
 	several := len(p.real) > 1
 	fmt.Fprintf(&out, "\nmeasured%s with %d jobs, on the wall clock: waking an engine for new jobs %s, a worker busy "+
-		"longer than its handler was to take %s", plain.When(several, " before the last run"), c.jobs, spreadOf(c.delays.Wake),
-		spreadOf(c.delays.Overrun))
+		"longer than its handler was to take %s", plain.When(several, " before the last run"), c.jobs,
+		spreadOf(c.delays.Wake), spreadOf(c.delays.Overrun))
 	for op, took := range c.took {
 		if took > 0 {
 			fmt.Fprintf(&out, ", %s %s", engine.Op(op), seconds(took.Seconds()))

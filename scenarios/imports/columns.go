@@ -41,8 +41,8 @@ var formats = []string{"river", "asynq", "sidekiq", "csv"}
 // Formats returns the record formats for Options.From.
 func Formats() []string { return slices.Clone(formats) }
 
-// columns lists every column that an import knows: its name in --columns, and by format its possible headings, separated
-// by commas, of which the first one found counts. Headings are compared without case, spaces and signs.
+// columns lists every column that an import knows: its name in --columns, and by format its possible headings, of which
+// the first one found counts. Headings are separated by commas, and compared without case, spaces and signs.
 //
 // River's are those of the table river_job: github.com/riverqueue/river, rivermigrate and rivertype/job_row.go. Asynq's
 // are the fields of tasks in Go (asynq.TaskInfo) or in Asynqmon's API (github.com/hibiken/asynqmon, ui/src/api.ts);

@@ -157,7 +157,7 @@ func (p *prediction) errors() *text.Table {
 		mark := plain.When(r.aimed, plain.Either(r.why == "", "✓", "✗"))
 		row := []string{r.Query.String(), valueOf(r.simulated, r.Metric), valueOf(r.real, r.Metric), errorText(r.err)}
 		if len(p.real) > 1 {
-			row = append(row, "±"+percent(r.floor))
+			row = append(row, fmt.Sprintf("±%.1f%%", r.floor*100))
 		}
 		t.Add(row...)
 		last := &t.Rows[len(t.Rows)-1][len(row)-1]

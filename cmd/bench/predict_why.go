@@ -94,14 +94,12 @@ func shareWithin(n *measure.NamedHistogram, limit float64) float64 {
 // String returns the difference between the simulated and the real share of jobs as text.
 func (a *apart) String() string {
 	cliff := a.points() <= cliffPoints && a.around[1] >= cliffRatio*a.around[0]
-	return fmt.Sprintf("of the jobs %s waited no longer than that in the run and %s in the simulation, %.1f points "+
-		"apart; the run's p%s is %s and its p%s %s",
-		percent(a.Real), percent(a.Simulated), a.points()*100, digits(a.quantiles[0]), plain.Duration(a.around[0].Seconds()),
+	return fmt.Sprintf("of the jobs %.1f%% waited no longer than that in the run and %.1f%% in the simulation, "+
+		"%.1f points apart; the run's p%s is %s and its p%s %s", a.Real*100, a.Simulated*100, a.points()*100,
+		digits(a.quantiles[0]), plain.Duration(a.around[0].Seconds()),
 		digits(a.quantiles[1]), plain.Duration(a.around[1].Seconds())) +
 		plain.When(cliff, ": a cliff, and few jobs decide on which side of it the quantile lies")
 }
-
-func percent(share float64) string { return fmt.Sprintf("%.1f%%", share*100) }
 
 // digits returns a quantile in the digits of metric names: 45 for .45, 98.5 for .985.
 func digits(q float64) string { return plain.Fixed(q*100, 2) }

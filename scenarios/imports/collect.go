@@ -65,8 +65,6 @@ func (c *collected) add(j *job) {
 		c.class.Done++
 	case j.dead:
 		c.class.Dead++
-	default:
-		c.class.Open++
 	}
 	if j.tenant > 0 {
 		c.tenants[j.tenant] = true

@@ -46,7 +46,7 @@ func (r *Recording) Report(names []string, written *Written) string {
 	for i := range r.Classes {
 		c := &r.Classes[i]
 		cells := []string{c.Name}
-		for _, n := range []int64{c.Jobs, c.Done, c.Dead, c.Open, c.Attempts} {
+		for _, n := range []int64{c.Jobs, c.Done, c.Dead, c.Jobs - c.Done - c.Dead, c.Attempts} {
 			cells = append(cells, fmt.Sprint(n))
 		}
 		counts = append(counts, append(cells, share(c.Failed, c.Attempts), fmt.Sprintf("%.3g%%", 100*c.Poison)))

@@ -58,24 +58,24 @@ type Workers struct {
 
 // Class holds the counts and times of the recorded jobs of one class.
 type Class struct {
-	Name             string   // name in the scenario
-	Labels           []string // labels in the records
-	Jobs             int64
-	Done, Dead, Open int64 // Open: neither at the end of the records
-	Attempts         int64 // attempts that ended
-	Failed           int64
-	Rate             float64 // share of attempts that fail, apart from poisoned jobs
-	Poison           float64 // share of jobs whose every attempt fails
-	Kinds            []Kind  // the most frequent first
-	Service          Times
-	Takes            Times // run times of failures; without Values: too few
-	Wait             *measure.Histogram
-	RetryWait        *measure.Histogram
-	Sojourn          *measure.Histogram
-	Tenants          []string
-	Retry            *Retry // retry settings; nil: those of the Recording
-	Ranked           bool   // Priority is on record
-	Priority         int    // priority of most jobs; smaller is more urgent; 0 unless Ranked
+	Name       string   // name in the scenario
+	Labels     []string // labels in the records
+	Jobs       int64
+	Done, Dead int64 // the others were open at the end of the records
+	Attempts   int64 // attempts that ended
+	Failed     int64
+	Rate       float64 // share of attempts that fail, apart from poisoned jobs
+	Poison     float64 // share of jobs whose every attempt fails
+	Kinds      []Kind  // the most frequent first
+	Service    Times
+	Takes      Times // run times of failures; without Values: too few
+	Wait       *measure.Histogram
+	RetryWait  *measure.Histogram
+	Sojourn    *measure.Histogram
+	Tenants    []string
+	Retry      *Retry // retry settings; nil: those of the Recording
+	Ranked     bool   // Priority is on record
+	Priority   int    // priority of most jobs; smaller is more urgent; 0 unless Ranked
 }
 
 // Kind is an error kind with its number of failed attempts.

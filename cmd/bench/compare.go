@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -205,7 +204,8 @@ func (d *change) changed() string {
 // better reports whether lower or higher values of a benchmark unit are better, or neither. It knows the units of
 // qbench and go test; others, such as jobs/s, it judges by their endings.
 func better(unit string) (less, more bool) {
-	if info, ok := scenarioUnits()[unit]; ok {
+	ofScenario := func(info *measure.MetricInfo) bool { return metricUnit(*info) == unit }
+	if info := plain.Find(measure.Metrics(), ofScenario); info != nil {
 		return info.LessIsBetter, info.MoreIsBetter
 	}
 	switch unit {
@@ -215,15 +215,6 @@ func better(unit string) (less, more bool) {
 	less = strings.HasSuffix(unit, "-sec") || strings.HasSuffix(unit, "/op") || strings.HasSuffix(unit, "/job")
 	return less, strings.HasSuffix(unit, "/s")
 }
-
-// scenarioUnits maps the benchmark unit of each metric of scenarios to the description of the metric.
-var scenarioUnits = sync.OnceValue(func() map[string]measure.MetricInfo {
-	all := map[string]measure.MetricInfo{}
-	for _, info := range measure.Metrics() {
-		all[metricUnit(info)] = info
-	}
-	return all
-})
 
 // metricUnit returns the benchmark unit for a metric of a scenario, like fresh-wait-p99-sec.
 func metricUnit(info measure.MetricInfo) string {

@@ -330,3 +330,35 @@ func TestKindsOfErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestRiverErrors reads the attempt errors of a job as JSON and as the text of an array in PostgreSQL, whose quotes and
+// backslashes are escaped; what is neither is an error.
+func TestRiverErrors(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, text string
+		want       []string // texts of the errors
+		bad        string
+	}{
+		{"none", "", nil, ""},
+		{"an empty array", "{}", nil, ""},
+		{"JSON", `[{"error": "a"}, {"error": "b"}]`, []string{"a", "b"}, ""},
+		{"an array", ` {"{\"error\": \"a\"}","{\"error\": \"say \\\"b\\\", {c} \\\\ \\u00e9\"}"} `, []string{"a", `say "b", {c} \ é`}, ""},
+		{"not closed", `{"{\"error\": \"a\"}"`, nil, "is no array of JSON"},
+		{"no quotes", `{a,b}`, nil, "is no array of JSON"},
+		{"words", `timeout`, nil, "is no array of JSON"},
+		{"an array of no JSON", `{"timeout"}`, nil, "invalid character"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			list, err := riverErrors(tt.text)
+			var got []string
+			for _, e := range list {
+				got = append(got, e.Error)
+			}
+			if fmt.Sprint(got) != fmt.Sprint(tt.want) || (err == nil) != (tt.bad == "") || err != nil && !strings.Contains(err.Error(), tt.bad) {
+				t.Errorf("got %q, %v, want %q, %q", got, err, tt.want, tt.bad)
+			}
+		})
+	}
+}

@@ -75,7 +75,7 @@ type Refusal struct{ error }
 func refuse(format string, arguments ...any) error { return &Refusal{fmt.Errorf(format, arguments...)} }
 
 // Work is a shard under computation in a folder, shard-I-of-N.partial, with a file for each finished cell. Several
-// processes may compute one shard: they write equal files.
+// processes may compute one shard: their files have equal content.
 type Work struct {
 	Path    string   // path of the complete shard's file
 	Damaged []string // damaged files, whose cells are computed again
@@ -181,7 +181,7 @@ func (w *Work) read(cell int) ([]byte, error) {
 
 // Keep stores a finished cell of the shard in a file of its own.
 func (w *Work) Keep(cell *results.Cell) error {
-	text := sealed(newLine(&w.plan.Sweep, cell))
+	text := sealed(line{originOf(&w.plan.Sweep), packed[results.Cell]{*cell}})
 	err := w.write(filepath.Join(w.shard.name()+partial, cellFile(cell.Index)), false, func(out io.Writer) error {
 		_, err := out.Write(append(text, '\n'))
 		return err
@@ -203,7 +203,9 @@ func (w *Work) Finish() error {
 	if w.done || w.completed() {
 		return w.clearCells()
 	}
-	head := sealed(newHeader(&w.plan.Sweep, w.shard, w.size, w.plan.base.Resolved()))
+	own := &w.plan.Sweep
+	head := sealed(header{format, w.shard.Index, w.shard.Of, originOf(own), w.size, packed[results.Sweep]{*own},
+		string(w.plan.base.Resolved())})
 	err := w.write(w.shard.name()+complete, true, func(out io.Writer) error {
 		if _, err := out.Write(append(head, '\n')); err != nil {
 			return err
@@ -236,8 +238,13 @@ func (w *Work) clearCells() error {
 
 // Read returns the sweep with the cells found in the shard's file.
 func (w *Work) Read() (*results.Sweep, error) {
-	_, s, err := readShard(w.Path)
-	return s, err
+	h, cells, err := readShard(w.Path)
+	if err != nil {
+		return nil, err
+	}
+	s := h.Sweep.Value
+	s.Cells = cells
+	return &s, nil
 }
 
 // isIO reports whether an error is a failure to read a file, rather than a fault in its content.
@@ -249,9 +256,9 @@ func isIO(err error) bool {
 // mostLine is the highest length in bytes of a line in a shard file.
 const mostLine = 64 << 20
 
-// readShard reads a shard file: its header, and the sweep with the shard's cells. A truncated file gives fewer cells.
-// Cells of another sweep than the header's, or not in order, are an error.
-func readShard(path string) (*header, *results.Sweep, error) {
+// readShard reads a shard file: its header and the shard's cells. A truncated file gives fewer cells. Cells of another
+// sweep than the header's, or not in order, are an error.
+func readShard(path string) (h *header, cells []results.Cell, err error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, nil, err
@@ -263,14 +270,12 @@ func readShard(path string) (*header, *results.Sweep, error) {
 	if !lines.Scan() {
 		return nil, nil, damaged(1, cmp.Or(lines.Err(), errors.New("the file is empty")))
 	}
-	h, err := readHeader(lines.Bytes())
-	if err != nil {
+	if h, err = readHeader(lines.Bytes()); err != nil {
 		return nil, nil, damaged(1, err)
 	}
-	s := h.sweep()
 	next := h.Shard
 	for n := 2; lines.Scan(); n++ {
-		cell, err := readLine(s, h.Cells, lines.Bytes())
+		cell, err := readLine(&h.Sweep.Value, h.Cells, lines.Bytes())
 		if err != nil {
 			return nil, nil, damaged(n, err)
 		}
@@ -278,12 +283,12 @@ func readShard(path string) (*header, *results.Sweep, error) {
 			return nil, nil, damaged(n, fmt.Errorf("cell %d stands where cell %d should", cell.Index, next))
 		}
 		next += h.Of
-		s.Cells = append(s.Cells, *cell)
+		cells = append(cells, *cell)
 	}
 	if err := lines.Err(); err != nil {
-		return nil, nil, damaged(len(s.Cells)+2, err)
+		return nil, nil, damaged(len(cells)+2, err)
 	}
-	return h, s, nil
+	return h, cells, nil
 }
 
 func readHeader(text []byte) (*header, error) {
@@ -297,12 +302,12 @@ func readHeader(text []byte) (*header, error) {
 	if err := unseal(text, &h); err != nil {
 		return nil, fmt.Errorf("read the header of a shard: %w", err)
 	}
-	switch size, ok := results.Size(h.sweep().Axes, MostCells); {
+	switch size, ok := results.Size(h.Sweep.Value.Axes, MostCells); {
 	case h.Format != format:
 		return nil, errors.New("the header has no format")
 	case h.Of < 1 || h.Shard < 0 || h.Shard >= h.Of:
 		return nil, fmt.Errorf("there is no shard %d of %d", h.Shard, h.Of)
-	case !ok || size != h.Cells || size == 0 || len(h.Policies) == 0:
+	case !ok || size != h.Cells || size == 0 || len(h.Sweep.Value.Policies) == 0:
 		return nil, fmt.Errorf("the header of %d cells does not fit its axes", h.Cells)
 	}
 	return &h, nil

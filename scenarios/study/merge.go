@@ -49,7 +49,7 @@ func Merge(dir string) (*Merged, error) {
 	if len(problems) > 0 {
 		return nil, &Refusal{errors.Join(problems...)}
 	}
-	m := &Merged{Sweep: v.model.sweep(), Scenario: []byte(v.model.YAML), Shards: v.of}
+	m := &Merged{Sweep: &v.model.Sweep.Value, Scenario: []byte(v.model.YAML), Shards: v.of}
 	m.Sweep.Cells = make([]results.Cell, v.model.Cells)
 	for shard, cells := range v.cells {
 		for i := range cells {
@@ -106,7 +106,7 @@ func take(dir string) (*inventory, error) {
 // file adds the file of a complete shard to the inventory. Its error is a failure to read.
 func (v *inventory) file(name string) error {
 	path := filepath.Join(v.dir, name)
-	h, sweep, err := readShard(path)
+	h, cells, err := readShard(path)
 	named, _, isNamed := shardOf(name)
 	switch {
 	case err != nil && isIO(err):
@@ -125,7 +125,7 @@ func (v *inventory) file(name string) error {
 	if v.model == nil {
 		v.model, v.first = h, name
 	}
-	cells, want := sweep.Cells, len(shard.cells(h.Cells))
+	want := len(shard.cells(h.Cells))
 	switch m := v.model; {
 	case h.Config != m.Config:
 		v.problem("%s has config %s, but %s has %s: they are of different scenarios, axes or metrics", name, h.Config,
@@ -222,49 +222,48 @@ func (w *Work) strays() ([]stray, error) {
 			strays = append(strays, stray{name, fmt.Sprintf("it is one of %d shards, not of %d", s.Of, w.shard.Of)})
 			continue
 		}
-		config, version, err := belongs(filepath.Join(w.parent, name), ending)
+		from, err := belongs(filepath.Join(w.parent, name), ending)
 		if err != nil {
 			return nil, err
 		}
-		own := &w.plan.Sweep
-		switch {
-		case config == "": // damaged, or still empty
-		case config != own.ConfigHash:
-			strays = append(strays, stray{name, fmt.Sprintf("its config is %s, not %s", config, own.ConfigHash)})
-		case version != own.Version:
+		switch own := originOf(&w.plan.Sweep); {
+		case from.Config == "": // damaged, or still empty
+		case from.Config != own.Config:
+			strays = append(strays, stray{name, fmt.Sprintf("its config is %s, not %s", from.Config, own.Config)})
+		case from.Version != own.Version:
 			strays = append(strays, stray{name,
-				fmt.Sprintf("it was computed by version %s, and this is %s", version, own.Version)})
+				fmt.Sprintf("it was computed by version %s, and this is %s", from.Version, own.Version)})
 		}
 	}
 	return strays, nil
 }
 
-// belongs returns the configuration and version of the sweep recorded in a file or folder; empty if there is none.
-func belongs(path, ending string) (config, version string, err error) {
+// belongs returns the origin recorded in a file or folder of a sweep; zero if there is none.
+func belongs(path, ending string) (from origin, err error) {
 	if ending == partial {
 		names, err := entries(path)
 		for _, name := range names {
-			if isCell, _ := filepath.Match("cell-*.json", name); isCell && config == "" {
-				config, version, _ = belongs(filepath.Join(path, name), "") // one that cannot be read is computed again
+			if isCell, _ := filepath.Match("cell-*.json", name); isCell && from.Config == "" {
+				from, _ = belongs(filepath.Join(path, name), "") // one that cannot be read is computed again
 			}
 		}
-		return config, version, err
+		return from, err
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return "", "", err
+		return origin{}, err
 	}
 	defer file.Close()
 	var said struct{ Config, Version, Program any } // the version of sweep.json is that of its format
 	if err := json.NewDecoder(file).Decode(&said); isIO(err) {
-		return "", "", err
+		return origin{}, err
 	}
-	config, _ = said.Config.(string)
-	version, isHeader := said.Version.(string)
-	if !isHeader {
-		version, _ = said.Program.(string)
+	from.Config, _ = said.Config.(string)
+	isHeader := false
+	if from.Version, isHeader = said.Version.(string); !isHeader {
+		from.Version, _ = said.Program.(string)
 	}
-	return config, version, nil
+	return from, nil
 }
 
 // clear removes from the sweep's folder the files of other sweeps, the shard's own results, and merged files.

@@ -4,6 +4,8 @@ import (
 	"embed"
 
 	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // sweepJSON is the result of a sweep: a row for each combination of values of its keys and each policy.
@@ -21,6 +23,43 @@ type sweepJSON struct {
 	Objectives []objectiveJSON `json:"objectives"` // objectives of the scenario
 	Rows       []sweepRow      `json:"rows"`       // one for each cell and policy
 	Warnings   []sweepWarning  `json:"warnings"`   // warnings of all cells, each text once
+}
+
+// axisJSON is a key with its values in a sweep.
+type axisJSON struct {
+	Key     string    `json:"key"`               // key of the scenario
+	Values  []string  `json:"values"`            // values as a scenario writes them
+	Numbers []float64 `json:"numbers,omitempty"` // values in seconds, per second, shares or plain; missing: words
+	Log     bool      `json:"log,omitempty"`     // the values form a geometric series
+}
+
+// policyJSON is a policy of the scenario.
+type policyJSON struct {
+	Name     string `json:"name"`     // kind of policy
+	Label    string `json:"label"`    // label, unique within the scenario
+	Baseline bool   `json:"baseline"` // the other policies are compared with this one
+}
+
+// queryJSON is a metric, narrowed to a part of the run.
+type queryJSON struct {
+	Name   string  `json:"name"`   // metric with its filters
+	Metric string  `json:"metric"` // name of the metric
+	During string  `json:"during"` // storm that it is narrowed to; empty: none
+	After  string  `json:"after"`  // storm after whose end the metric is measured; empty: none
+	Class  string  `json:"class"`  // job class; empty: all
+	Tenant string  `json:"tenant"` // tenant; empty: all
+	Limit  float64 `json:"limit"`  // wait limit of fresh.within, in seconds; 0: the metric has none
+	Unit   string  `json:"unit"`   // s (seconds), 1 (a share or ratio), 1/s, or what is counted
+}
+
+// objectiveJSON is an objective of the scenario.
+type objectiveJSON struct {
+	queryJSON
+	Bound  float64 `json:"bound"`  // bound in the unit of the metric
+	Above  bool    `json:"above"`  // the metric must be at least the bound; else at most
+	Text   string  `json:"text"`   // bound as the scenario writes it
+	Policy string  `json:"policy"` // label or kind of policy; empty: every policy
+	Expect string  `json:"expect"` // outcome that the scenario expects: met or missed
 }
 
 // sweepRow holds the estimates and verdicts of one policy in one cell of a sweep.
@@ -48,8 +87,14 @@ type sweepCell struct {
 
 // sweepVerdict is the verdict on an objective for the policy of a row.
 type sweepVerdict struct {
-	Metric string `json:"metric"` // metric with its filters
-	verdictJSON
+	Metric  string          `json:"metric"`  // metric with its filters
+	Limit   string          `json:"limit"`   // bound in words, inclusive: below 10s
+	Value   *results.Float  `json:"value"`   // value of the metric; null: there is none
+	Low     *results.Float  `json:"low"`     // lower end of its 95 % interval
+	High    *results.Float  `json:"high"`    // upper end of its 95 % interval
+	Bound   string          `json:"bound"`   // ">=": the value is a lower bound; else empty
+	Verdict results.Outcome `json:"verdict"` // met, missed or unclear
+	Expect  string          `json:"expect"`  // outcome that the scenario expects: met or missed
 }
 
 // sweepWarning is a warning of one or more cells.
@@ -62,9 +107,17 @@ type sweepWarning struct {
 // MarshalSweep returns sweep.json: the sweep's keys and metrics, then its rows, one per line. Equal sweeps give equal
 // bytes.
 func MarshalSweep(s *results.Sweep) ([]byte, error) {
-	h := newHeader(s, Shard{0, 1}, len(s.Cells), nil)
-	out := sweepJSON{1, h.Scenario, h.Config, h.Version, h.Seeds, h.Duration, h.Vary, h.Cells, h.Policies, h.Metrics,
-		h.Objectives, []sweepRow{}, []sweepWarning{}}
+	out := sweepJSON{Version: 1, Scenario: s.Scenario, Config: s.ConfigHash, Program: s.Version, Seeds: s.Seeds,
+		Duration: s.Duration, Cells: len(s.Cells), Metrics: plain.Map(s.Queries, jsonOf), Objectives: []objectiveJSON{},
+		Rows: []sweepRow{}, Warnings: []sweepWarning{}}
+	out.Vary = plain.Map(s.Axes, func(a results.Axis) axisJSON { return axisJSON(a) })
+	for i, p := range s.Policies {
+		out.Policies = append(out.Policies, policyJSON{p.Kind, p.Label, i == s.Baseline})
+	}
+	for _, o := range s.Objectives {
+		out.Objectives = append(out.Objectives,
+			objectiveJSON{jsonOf(o.Query), o.Bound, o.Above, o.Text, o.Policy, expectation(o.Expect)})
+	}
 	for i := range s.Cells {
 		for k := range s.Cells[i].Rows {
 			out.Rows = append(out.Rows, rowOf(s, &s.Cells[i], &s.Cells[i].Rows[k]))
@@ -74,6 +127,15 @@ func MarshalSweep(s *results.Sweep) ([]byte, error) {
 		out.Warnings = append(out.Warnings, sweepWarning{note.Text, note.Cells, note.cell})
 	}
 	return results.MarshalLines(out)
+}
+
+func jsonOf(q measure.Query) queryJSON {
+	info, _ := measure.Lookup(q.Metric)
+	return queryJSON{q.String(), q.Metric, q.During, q.After, q.Class, q.Tenant, q.Limit.Seconds(), info.Unit}
+}
+
+func expectation(missed bool) string {
+	return string(plain.Either(missed, results.Missed, results.Met))
 }
 
 func rowOf(s *results.Sweep, cell *results.Cell, row *results.CellRow) sweepRow {
@@ -89,7 +151,8 @@ func rowOf(s *results.Sweep, cell *results.Cell, row *results.CellRow) sweepRow 
 	}
 	for i := range row.Verdicts {
 		v := &row.Verdicts[i]
-		out.Objectives = append(out.Objectives, sweepVerdict{v.Query.String(), jsonOfVerdict(v)})
+		out.Objectives = append(out.Objectives, sweepVerdict{v.Query.String(), v.Text, results.OrNull(v.Value),
+			results.OrNull(v.Low), results.OrNull(v.High), v.Bound, v.Outcome, expectation(v.Expect)})
 	}
 	return out
 }

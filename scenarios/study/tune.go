@@ -3,7 +3,6 @@ package study
 import (
 	"bytes"
 	"context"
-	"encoding/gob"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -234,8 +233,8 @@ type memory struct {
 
 // memoryLine is one line of the file in which a search stores its observations.
 type memoryLine struct {
-	Ask  string `json:"ask"`  // name of the request
-	Seen []byte `json:"seen"` // observations in gob format, which allows infinite numbers
+	Ask  string                `json:"ask"`  // name of the request
+	Seen packed[[]observation] `json:"seen"` // observations that answer it
 }
 
 // openMemory reads the stored observations of a search from a file; an unfinished line is dropped.
@@ -248,12 +247,10 @@ func openMemory(path, search string) (*memory, error) {
 	whole := 0 // bytes of the lines that can be read
 	for text := range bytes.Lines(text) {
 		var line memoryLine
-		var seen []observation
-		if !bytes.HasSuffix(text, []byte("\n")) || json.Unmarshal(text, &line) != nil ||
-			gob.NewDecoder(bytes.NewReader(line.Seen)).Decode(&seen) != nil {
+		if !bytes.HasSuffix(text, []byte("\n")) || json.Unmarshal(text, &line) != nil {
 			break
 		}
-		m.known[line.Ask], whole = seen, whole+len(text)
+		m.known[line.Ask], whole = line.Seen.Value, whole+len(text)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
@@ -274,11 +271,7 @@ func (m *memory) keep(policy string, a ask, seen []observation) error {
 	if m.file == nil {
 		return nil
 	}
-	var encoded bytes.Buffer
-	if err := gob.NewEncoder(&encoded).Encode(seen); err != nil {
-		return err
-	}
-	text, _ := json.Marshal(memoryLine{Ask: m.name(policy, a), Seen: encoded.Bytes()}) // texts always encode
+	text := plain.Must(json.Marshal(memoryLine{m.name(policy, a), packed[[]observation]{seen}}))
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	_, err := m.file.Write(append(text, '\n'))

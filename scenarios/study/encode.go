@@ -13,45 +13,90 @@ import (
 	"qsim/results/plain"
 )
 
-// format is the version of the format of a sweep's shard files. It changes with results.Sweep and results.Cell.
+// format is the version of the format of the files in which studies keep what they have computed. It changes with the
+// types of these values.
 const format = 3
 
-// origin identifies the sweep that a file belongs to, as files may be copied elsewhere.
+// line is a value that a study has computed, as a line of JSON in a file.
+type line struct {
+	Format int `json:"format"`
+	origin
+	Value []byte `json:"value"` // in gob format, which unlike JSON has infinite and missing numbers
+	Sum   string `json:"sum"`   // hash of the other fields, by which an altered or damaged line is detected
+}
+
+// origin identifies the study that a line belongs to, as files may be copied elsewhere.
 type origin struct {
-	Config  string `json:"config"`  // hash of the sweep
-	Version string `json:"version"` // version of the program that computed it
+	Config  string `json:"config"`  // hash of the study
+	Version string `json:"version"` // version of the program that computed the value
 }
 
 func originOf(s *results.Sweep) origin { return origin{s.ConfigHash, s.Version} }
 
-// header is the first line of a shard's file: it describes the sweep and the shard.
-type header struct {
-	Format int `json:"format"`
-	Shard  int `json:"shard"`
-	Of     int `json:"of"`
-	origin
-	Cells int                   `json:"cells"`         // number of cells of the whole sweep
-	Sweep packed[results.Sweep] `json:"sweep"`         // sweep without cells
-	YAML  string                `json:"scenario_yaml"` // unchanged scenario, resolved
-}
-
-// line is the result of one cell: a file of its own while a shard is computed, then a line of the shard file.
-type line struct {
-	origin
-	Cell packed[results.Cell] `json:"cell"`
-}
-
-// readLine parses the stored result of one cell of the sweep s, which has size cells. It fails for a line that is
-// damaged or of another sweep.
-func readLine(s *results.Sweep, size int, text []byte) (*results.Cell, error) {
-	var l line
-	if err := unseal(text, &l); err != nil {
-		return nil, fmt.Errorf("read a cell: %w", err)
+// sealed returns a value as a line with its end.
+func sealed(from origin, value any) []byte {
+	var encoded bytes.Buffer
+	if err := gob.NewEncoder(&encoded).Encode(value); err != nil {
+		panic("study: " + err.Error()) // the values have no functions and no interfaces
 	}
-	cell := &l.Cell.Value
+	l := line{Format: format, origin: from, Value: encoded.Bytes()}
+	l.Sum = l.sum()
+	return append(plain.Must(json.Marshal(l)), '\n')
+}
+
+// unseal stores the value of a line in v, a pointer to one of its type. It returns an error for a line of another format,
+// or one that is damaged.
+func unseal(text []byte, v any) (from origin, err error) {
+	var l line
+	switch err := json.Unmarshal(text, &l); {
+	case err == nil && l.Format != format && l.Format != 0:
+		return from, fmt.Errorf("the file has format %d; this program knows %d", l.Format, format)
+	case err != nil || l.Sum == "":
+		return from, errors.New("the line is not whole: it has no checksum")
+	case l.Sum != l.sum():
+		return from, errors.New("the line is damaged: it does not have its checksum")
+	}
+	return l.origin, gob.NewDecoder(bytes.NewReader(l.Value)).Decode(v)
+}
+
+func (l line) sum() string {
+	l.Sum = ""
+	sum := sha256.Sum256(plain.Must(json.Marshal(l)))
+	return hex.EncodeToString(sum[:8])
+}
+
+// header describes a sweep and its shard in the first line of the shard's file. Each further line is a results.Cell.
+type header struct {
+	Shard, Of int
+	Cells     int           // number of cells of the whole sweep
+	Sweep     results.Sweep // sweep without cells
+	YAML      []byte        // unchanged scenario, resolved
+}
+
+func readHeader(text []byte) (*header, error) {
+	var h header
+	if _, err := unseal(text, &h); err != nil {
+		return nil, fmt.Errorf("read the header of a shard: %w", err)
+	}
+	switch size, ok := results.Size(h.Sweep.Axes, MostCells); {
+	case h.Of < 1 || h.Shard < 0 || h.Shard >= h.Of:
+		return nil, fmt.Errorf("there is no shard %d of %d", h.Shard, h.Of)
+	case !ok || size != h.Cells || size == 0 || len(h.Sweep.Policies) == 0:
+		return nil, fmt.Errorf("the header of %d cells does not fit its axes", h.Cells)
+	}
+	return &h, nil
+}
+
+// readCell parses the line of one cell of the sweep s, which has size cells. It fails for a line that is damaged or of
+// another sweep.
+func readCell(s *results.Sweep, size int, text []byte) (*results.Cell, error) {
+	var cell results.Cell
+	from, err := unseal(text, &cell)
 	switch {
-	case l.origin != originOf(s):
-		return nil, fmt.Errorf("it is of config %s, version %s", l.Config, l.Version)
+	case err != nil:
+		return nil, fmt.Errorf("read a cell: %w", err)
+	case from != originOf(s):
+		return nil, fmt.Errorf("it is of config %s, version %s", from.Config, from.Version)
 	case cell.Index < 0 || cell.Index >= size || len(cell.Rows) != len(s.Policies):
 		return nil, fmt.Errorf("read a cell: cell %d with %d policies is not of a sweep of %d cells with %d", cell.Index,
 			len(cell.Rows), size, len(s.Policies))
@@ -61,64 +106,5 @@ func readLine(s *results.Sweep, size int, text []byte) (*results.Cell, error) {
 			return nil, fmt.Errorf("read cell %d: it has %d metrics, not %d", cell.Index, n, len(s.Queries))
 		}
 	}
-	return cell, nil
-}
-
-// packed is a value within a JSON file, as a text in gob format: that has infinite and missing numbers, which JSON
-// lacks, and is made from the type of the value alone.
-type packed[T any] struct{ Value T }
-
-// MarshalJSON returns the value in gob format, as JSON has bytes.
-func (p packed[T]) MarshalJSON() ([]byte, error) {
-	var encoded bytes.Buffer
-	if err := gob.NewEncoder(&encoded).Encode(p.Value); err != nil {
-		return nil, err
-	}
-	return json.Marshal(encoded.Bytes())
-}
-
-// UnmarshalJSON reads what MarshalJSON returns.
-func (p *packed[T]) UnmarshalJSON(text []byte) error {
-	var encoded []byte
-	if err := json.Unmarshal(text, &encoded); err != nil {
-		return err
-	}
-	return gob.NewDecoder(bytes.NewReader(encoded)).Decode(&p.Value)
-}
-
-// sealBegin begins the seal, the last member of every line's JSON object: the first hex digits of a hash of the text
-// before it, by which an altered or damaged line is detected.
-const (
-	sealBegin  = `,"sum":"`
-	sealEnd    = `"}`
-	sealDigits = 16
-)
-
-func sumOf(text []byte) string {
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:sealDigits/2])
-}
-
-// sealed returns an object as a line of JSON with a checksum, without a line end.
-func sealed(v any) []byte {
-	text := plain.Must(json.Marshal(v)) // numbers are packed or whole, and so always encode
-	text = text[:len(text)-1]           // without the closing brace
-	return append(text, sealBegin+sumOf(text)+sealEnd...)
-}
-
-// unseal decodes a line of JSON made by sealed into v; it returns an error if the checksum is missing or wrong, or if
-// the line has a field that v lacks.
-func unseal(line []byte, v any) error {
-	line = bytes.TrimRight(line, " \t\r\n")
-	at := len(line) - len(sealBegin) - sealDigits - len(sealEnd)
-	if at < 0 || !bytes.HasPrefix(line[at:], []byte(sealBegin)) || !bytes.HasSuffix(line, []byte(sealEnd)) {
-		return errors.New("the line is not whole: it has no checksum")
-	}
-	text := line[:at]
-	if string(line[at+len(sealBegin):len(line)-len(sealEnd)]) != sumOf(text) {
-		return errors.New("the line is damaged: it does not have its checksum")
-	}
-	decoder := json.NewDecoder(bytes.NewReader(append(bytes.Clone(text), '}')))
-	decoder.DisallowUnknownFields()
-	return decoder.Decode(v)
+	return &cell, nil
 }

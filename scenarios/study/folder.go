@@ -3,7 +3,6 @@ package study
 import (
 	"bufio"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -172,7 +171,7 @@ func (w *Work) read(cell int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := readLine(&w.plan.Sweep, w.size, text)
+	c, err := readCell(&w.plan.Sweep, w.size, text)
 	if err == nil && c.Index != cell {
 		err = fmt.Errorf("read %s: it is cell %d", w.file(cell), c.Index)
 	}
@@ -181,9 +180,9 @@ func (w *Work) read(cell int) ([]byte, error) {
 
 // Keep stores a finished cell of the shard in a file of its own.
 func (w *Work) Keep(cell *results.Cell) error {
-	text := sealed(line{originOf(&w.plan.Sweep), packed[results.Cell]{*cell}})
+	text := sealed(originOf(&w.plan.Sweep), cell)
 	err := w.write(filepath.Join(w.shard.name()+partial, cellFile(cell.Index)), false, func(out io.Writer) error {
-		_, err := out.Write(append(text, '\n'))
+		_, err := out.Write(text)
 		return err
 	})
 	if err != nil && w.completed() {
@@ -203,11 +202,10 @@ func (w *Work) Finish() error {
 	if w.done || w.completed() {
 		return w.clearCells()
 	}
-	own := &w.plan.Sweep
-	head := sealed(header{format, w.shard.Index, w.shard.Of, originOf(own), w.size, packed[results.Sweep]{*own},
-		string(w.plan.base.Resolved())})
+	head := sealed(originOf(&w.plan.Sweep),
+		header{w.shard.Index, w.shard.Of, w.size, w.plan.Sweep, w.plan.base.Resolved()})
 	err := w.write(w.shard.name()+complete, true, func(out io.Writer) error {
-		if _, err := out.Write(append(head, '\n')); err != nil {
+		if _, err := out.Write(head); err != nil {
 			return err
 		}
 		for _, cell := range w.shard.cells(w.size) {
@@ -242,9 +240,8 @@ func (w *Work) Read() (*results.Sweep, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := h.Sweep.Value
-	s.Cells = cells
-	return &s, nil
+	h.Sweep.Cells = cells
+	return &h.Sweep, nil
 }
 
 // isIO reports whether an error is a failure to read a file, rather than a fault in its content.
@@ -275,7 +272,7 @@ func readShard(path string) (h *header, cells []results.Cell, err error) {
 	}
 	next := h.Shard
 	for n := 2; lines.Scan(); n++ {
-		cell, err := readLine(&h.Sweep.Value, h.Cells, lines.Bytes())
+		cell, err := readCell(&h.Sweep, h.Cells, lines.Bytes())
 		if err != nil {
 			return nil, nil, damaged(n, err)
 		}
@@ -289,28 +286,6 @@ func readShard(path string) (h *header, cells []results.Cell, err error) {
 		return nil, nil, damaged(len(cells)+2, err)
 	}
 	return h, cells, nil
-}
-
-func readHeader(text []byte) (*header, error) {
-	var h header
-	var other struct {
-		Format int `json:"format"`
-	}
-	if json.Unmarshal(text, &other) == nil && other.Format != format && other.Format != 0 { // whose header may differ
-		return nil, fmt.Errorf("the file has format %d; this program knows %d", other.Format, format)
-	}
-	if err := unseal(text, &h); err != nil {
-		return nil, fmt.Errorf("read the header of a shard: %w", err)
-	}
-	switch size, ok := results.Size(h.Sweep.Value.Axes, MostCells); {
-	case h.Format != format:
-		return nil, errors.New("the header has no format")
-	case h.Of < 1 || h.Shard < 0 || h.Shard >= h.Of:
-		return nil, fmt.Errorf("there is no shard %d of %d", h.Shard, h.Of)
-	case !ok || size != h.Cells || size == 0 || len(h.Sweep.Value.Policies) == 0:
-		return nil, fmt.Errorf("the header of %d cells does not fit its axes", h.Cells)
-	}
-	return &h, nil
 }
 
 // entries returns the sorted names of the files in a folder, none if the folder does not exist.

@@ -49,7 +49,7 @@ func Merge(dir string) (*Merged, error) {
 	if len(problems) > 0 {
 		return nil, &Refusal{errors.Join(problems...)}
 	}
-	m := &Merged{Sweep: &v.model.Sweep.Value, Scenario: []byte(v.model.YAML), Shards: v.of}
+	m := &Merged{Sweep: &v.model.Sweep, Scenario: v.model.YAML, Shards: v.of}
 	m.Sweep.Cells = make([]results.Cell, v.model.Cells)
 	for shard, cells := range v.cells {
 		for i := range cells {
@@ -126,14 +126,14 @@ func (v *inventory) file(name string) error {
 		v.model, v.first = h, name
 	}
 	want := len(shard.cells(h.Cells))
-	switch m := v.model; {
-	case h.Config != m.Config:
-		v.problem("%s has config %s, but %s has %s: they are of different scenarios, axes or metrics", name, h.Config,
-			v.first, m.Config)
-	case h.Version != m.Version:
-		v.problem("%s is of version %s, but %s is of %s: results are comparable within a version", name, h.Version, v.first,
-			m.Version)
-	case !h.alike(m):
+	switch own, other := originOf(&h.Sweep), originOf(&v.model.Sweep); {
+	case own.Config != other.Config:
+		v.problem("%s has config %s, but %s has %s: they are of different scenarios, axes or metrics", name, own.Config,
+			v.first, other.Config)
+	case own.Version != other.Version:
+		v.problem("%s is of version %s, but %s is of %s: results are comparable within a version", name, own.Version,
+			v.first, other.Version)
+	case !h.alike(v.model):
 		v.problem("%s and %s have one config but do not say the same of it", name, v.first)
 	case v.files[h.Shard] != "":
 		v.problem("shard %s is doubled: %s and %s", shard, v.files[h.Shard], name)

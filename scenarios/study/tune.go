@@ -3,7 +3,6 @@ package study
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -39,7 +38,7 @@ func (p *Problem) Run(ctx context.Context, parallel int, progress func(policy st
 	}
 	kept := &memory{}
 	if p.Keep != nil {
-		if kept, err = openMemory(p.Keep(t.ConfigHash), t.ConfigHash+" "+p.Version); err != nil {
+		if kept, err = openMemory(p.Keep(t.ConfigHash), origin{t.ConfigHash, p.Version}); err != nil {
 			return nil, fmt.Errorf("keep observations: %w", err)
 		}
 	}
@@ -161,7 +160,7 @@ func (s *simulated) observe(ctx context.Context, asks []ask) ([][]observation, e
 	answers := make([][]observation, len(asks))
 	err := s.simulator.all(ctx, len(asks), func(i int, simulate simulation) error {
 		a := asks[i]
-		seen, known := s.kept.known[s.kept.name(s.label, a)]
+		seen, known := s.kept.known[a.name(s.label)]
 		if !known {
 			_, runs, err := simulate(s.task(a))
 			if err != nil {
@@ -225,20 +224,25 @@ func (p *Problem) trial(c *candidate) results.Trial {
 // memory stores a search's observations in a file, so that an interrupted search, which makes the same requests in the
 // same order, resumes without repeating simulations. The zero memory stores nothing.
 type memory struct {
-	search string                   // hash of the search, with which the names of its requests begin
+	search origin
 	known  map[string][]observation // observations found in the file at first, by the name of their request
 	mutex  sync.Mutex               // guards the file
 	file   *os.File
 }
 
-// memoryLine is one line of the file in which a search stores its observations.
-type memoryLine struct {
-	Ask  string                `json:"ask"`  // name of the request
-	Seen packed[[]observation] `json:"seen"` // observations that answer it
+// answered holds the observations that answer a request, as a search stores them in a line of its file.
+type answered struct {
+	Ask  string // name of the request
+	Seen []observation
+}
+
+// name returns a text that identifies a request of a search about one policy.
+func (a ask) name(policy string) string {
+	return fmt.Sprintf("%d %d-%d %s", a.setting, a.from, a.to, policy)
 }
 
 // openMemory reads the stored observations of a search from a file; an unfinished line is dropped.
-func openMemory(path, search string) (*memory, error) {
+func openMemory(path string, search origin) (*memory, error) {
 	m := &memory{search: search, known: map[string][]observation{}}
 	text, err := os.ReadFile(path)
 	if err != nil && !os.IsNotExist(err) {
@@ -246,11 +250,14 @@ func openMemory(path, search string) (*memory, error) {
 	}
 	whole := 0 // bytes of the lines that can be read
 	for text := range bytes.Lines(text) {
-		var line memoryLine
-		if !bytes.HasSuffix(text, []byte("\n")) || json.Unmarshal(text, &line) != nil {
+		var a answered
+		from, err := unseal(text, &a)
+		if err != nil || !bytes.HasSuffix(text, []byte("\n")) {
 			break
 		}
-		m.known[line.Ask], whole = line.Seen.Value, whole+len(text)
+		if whole += len(text); from == search {
+			m.known[a.Ask] = a.Seen
+		}
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
@@ -262,19 +269,14 @@ func openMemory(path, search string) (*memory, error) {
 	return m, err
 }
 
-func (m *memory) name(policy string, a ask) string {
-	return fmt.Sprintf("%s %d %d-%d %s", m.search, a.setting, a.from, a.to, policy)
-}
-
 // keep appends the observations for a request to the file.
 func (m *memory) keep(policy string, a ask, seen []observation) error {
 	if m.file == nil {
 		return nil
 	}
-	text := plain.Must(json.Marshal(memoryLine{m.name(policy, a), packed[[]observation]{seen}}))
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	_, err := m.file.Write(append(text, '\n'))
+	_, err := m.file.Write(sealed(m.search, answered{a.name(policy), seen}))
 	return err
 }
 

@@ -268,7 +268,7 @@ func TestMemory(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "below", "kept")
 		keep := func(settings ...int) (known int) {
 			t.Helper()
-			m, err := openMemory(path, "search")
+			m, err := openMemory(path, origin{"hash", "1.0.0"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -278,7 +278,7 @@ func TestMemory(t *testing.T) {
 				}
 			}
 			for setting := range 4 {
-				if seen, ok := m.known[m.name("fifo", ask{setting, 0, 1})]; ok {
+				if seen, ok := m.known[ask{setting, 0, 1}.name("fifo")]; ok {
 					if known++; len(seen) != 1 || seen[0].Goal != float64(setting) || !math.IsInf(seen[0].Slacks[0], 1) {
 						t.Errorf("of setting %d it kept %v", setting, seen)
 					}
@@ -303,6 +303,13 @@ func TestMemory(t *testing.T) {
 		}
 		if known := keep(); known != want+2 {
 			t.Errorf("after two more it knows %d settings, want %d", known, want+2)
+		}
+		other, err := openMemory(path, origin{"hash", "1.1.0"})
+		if err != nil || len(other.known) != 0 {
+			t.Errorf("a search of another version knows %v (%v)", other.known, err)
+		}
+		if err := other.close(false); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -18,8 +18,8 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// Checker finds mistakes in a scenario whose single values are well-formed: it looks keys up by their paths, at the
-// positions that the file gives them, and collects problems there.
+// Checker finds mistakes in a scenario whose single values are well-formed, and collects them at the positions that its
+// file gives the values. A Section looks up its keys.
 type Checker struct {
 	Classes, Storms, Dependencies []NameAt // names that the scenario defines
 	Problems                      []Problem
@@ -47,56 +47,6 @@ type NameAt struct {
 type Problem struct {
 	Error    *yaml.LoadError
 	Severity diagnostics.Severity
-}
-
-// Node returns the YAML node at a path of keys (string) and indexes (int), or nil.
-func (c *Checker) Node(path ...any) *yaml.Node {
-	node := c.full
-	for _, step := range path {
-		switch step := step.(type) {
-		case string:
-			node = tree.Lookup(node, step)
-		case int:
-			node = tree.LookupAt(node, step)
-		}
-	}
-	return node
-}
-
-// Key returns the YAML node of the last key of path or, if the file lacks it, the innermost node around it.
-func (c *Checker) Key(path ...any) *yaml.Node {
-	parent := c.Node(path[:len(path)-1]...)
-	if name, ok := path[len(path)-1].(string); ok {
-		if i := tree.Position(parent, name); i >= 0 && parent.Content[i].Line != 0 {
-			return parent.Content[i]
-		}
-	}
-	return c.Near(path...)
-}
-
-// Near returns the innermost YAML node at or around path that the file contains.
-func (c *Checker) Near(path ...any) *yaml.Node {
-	for ; len(path) > 0; path = path[:len(path)-1] {
-		if node := c.Node(path...); node != nil && node.Line != 0 {
-			return node
-		}
-	}
-	return &yaml.Node{Line: 1, Column: 1}
-}
-
-// Sound reports whether the value at path was decoded without an error; otherwise its zero value is meaningless.
-func (c *Checker) Sound(path ...any) bool {
-	for i := range path {
-		around := c.Node(path[:i]...)
-		if around == nil {
-			break // a default that depends on other values
-		}
-		if _, index := path[i].(int); index != (around.Kind == yaml.SequenceNode) || around.Kind == yaml.ScalarNode {
-			return false
-		}
-	}
-	node := c.Node(path...)
-	return node == nil || c.SoundNode(node)
 }
 
 // FailedAt reports whether the value of a node could not be decoded.
@@ -142,20 +92,6 @@ func (c *Checker) Clean() bool {
 	return len(c.failed) == 0 && !slices.ContainsFunc(c.Problems, isError)
 }
 
-// unsaid reports whether a value may be missing by mistake: a map around it has an unknown key, perhaps the right one
-// misspelt. The rules for the value are then not checked.
-func (c *Checker) unsaid(path []any) bool {
-	if node := c.Node(path...); node != nil && node.Line != 0 {
-		return false
-	}
-	for i := range path {
-		if c.hasUnknown(c.Node(path[:i]...), func(string) bool { return true }) {
-			return true
-		}
-	}
-	return false
-}
-
 // misspelled reports whether a map has an unknown key that its author probably meant to be a given key.
 func (c *Checker) misspelled(parent *yaml.Node, name any) bool {
 	return c.hasUnknown(parent, func(key string) bool {
@@ -168,41 +104,6 @@ func (c *Checker) hasUnknown(node *yaml.Node, is func(key string) bool) bool {
 		if c.unknown[yaml.Mark{Line: key.Line, Column: key.Column}] && is(key.Value) {
 			return true
 		}
-	}
-	return false
-}
-
-// Count adds an error if the value of a key, a count, is not in [least, most]; why gives the reason for the bound most.
-func (c *Checker) Count(value quantity.Count, least, most int, why string, path ...any) {
-	c.Asked(reference.Rule{Least: least, Most: reference.Limit(most)}, path)
-	if int(value) >= least && int(value) <= most || !c.Sound(path...) || c.unsaid(path) {
-		return
-	}
-	name := path[len(path)-1]
-	if int(value) < least {
-		c.Errorf(c.Near(path...), "%s %d is too few: want at least %d", name, value, least)
-		return
-	}
-	c.Errorf(c.Near(path...), "%s %d is too many: at most %d, %s", name, value, most, why)
-}
-
-// Positive adds an error if the value of a key, a duration, is 0.
-func (c *Checker) Positive(value quantity.Duration, path ...any) {
-	c.Asked(reference.Rule{Positive: true}, path)
-	if value == 0 && c.Sound(path...) && !c.unsaid(path) {
-		c.Errorf(c.Near(path...), "%s must be longer than 0s", path[len(path)-1])
-	}
-}
-
-// Required reports whether the key at path is there, and adds an error if it is missing.
-func (c *Checker) Required(path ...any) bool {
-	c.Asked(reference.Rule{Required: true}, path)
-	if c.Node(path...) != nil {
-		return true
-	}
-	parent := c.Node(path[:len(path)-1]...)
-	if parent != nil && parent.Kind == yaml.MappingNode && !c.misspelled(parent, path[len(path)-1]) {
-		c.Errorf(c.Near(path[:len(path)-1]...), "%q is missing", path[len(path)-1])
 	}
 	return false
 }
@@ -243,12 +144,6 @@ func (c *Checker) Unique(what string, names []NameAt) {
 				fmt.Sprintf("the first is on line %d", max(1, names[first].At.Line))
 		}
 	}
-}
-
-// Stated reports whether the value at path is set in the file or an override, and not by a default or a preset.
-func (c *Checker) Stated(path ...any) bool {
-	node := c.Node(path...)
-	return node != nil && node.Line != 0 && c.preset[node] == ""
 }
 
 // BadName returns, as text, the mistake in a name of a class, storm, policy and the like; "" if it is valid.

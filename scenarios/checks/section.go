@@ -8,28 +8,106 @@ import (
 
 	"qsim/engine/quantity"
 	"qsim/scenarios/reference"
+	"qsim/scenarios/tree"
 )
 
 // Section is one map of a scenario's YAML, such as a job class, for checking several of its keys. These are named by
 // their paths below it, such as lease.ttl; an empty path is the map itself.
 type Section struct {
-	whole *Checker
-	path  []any
+	*Checker
+	path []any // keys (string) and indexes (int) that lead to the map
 }
 
-// In returns the Section of the map at a path of keys and indexes.
-func (c *Checker) In(path ...any) Section { return Section{c, path} }
+// Whole returns the Section of the whole scenario.
+func (c *Checker) Whole() Section { return Section{c, nil} }
 
-// In returns the Section of the map at a path below that of another Section.
-func (s Section) In(path ...any) Section { return Section{s.whole, slices.Concat(s.path, path)} }
+// In returns the Section of the map at a path of keys and indexes below that of another Section.
+func (s Section) In(path ...any) Section { return Section{s.Checker, slices.Concat(s.path, path)} }
 
-// To returns the path of a key in a Section, counted from the root of the scenario.
-func (s Section) To(key string) []any {
+// to returns the Section of the value of a key.
+func (s Section) to(key string) Section {
+	if key == "" {
+		return s
+	}
 	path := slices.Clone(s.path)
 	for word := range strings.FieldsFuncSeq(key, func(r rune) bool { return r == '.' }) {
 		path = append(path, word)
 	}
-	return path
+	return Section{s.Checker, path}
+}
+
+// around returns the Section of the map or list that has a Section, and the key or index of that.
+func (s Section) around() (parent Section, name any) {
+	last := len(s.path) - 1
+	return Section{s.Checker, s.path[:last]}, s.path[last]
+}
+
+// Node returns the YAML node of the value of a key in the map that a Section stands for; nil if the map lacks the key.
+func (s Section) Node(key string) *yaml.Node {
+	node := s.full
+	for _, step := range s.to(key).path {
+		switch step := step.(type) {
+		case string:
+			node = tree.Lookup(node, step)
+		case int:
+			node = tree.LookupAt(node, step)
+		}
+	}
+	return node
+}
+
+// Has reports whether a map of the scenario, completed by defaults, has a key.
+func (s Section) Has(key string) bool { return s.Node(key) != nil }
+
+// inFile returns the YAML node of the value of a key if it is from the file or an override, and not from a default.
+func (s Section) inFile(key string) *yaml.Node {
+	if node := s.Node(key); node != nil && node.Line != 0 {
+		return node
+	}
+	return nil
+}
+
+// Stated reports whether the value of a key is set in the file or an override, and not by a default or a preset.
+func (s Section) Stated(key string) bool {
+	node := s.inFile(key)
+	return node != nil && s.preset[node] == ""
+}
+
+// Place returns the YAML node at which Fault reports a broken rule about keys: one that the file contains, since values
+// from defaults are not the author's mistake.
+func (s Section) Place(keys string) *yaml.Node {
+	if key, itself := strings.CutSuffix(keys, ":"); itself {
+		return s.to(key).key()
+	}
+	for key := range strings.FieldsSeq(keys) {
+		if node := s.inFile(key); node != nil {
+			return node
+		}
+	}
+	first, _, _ := strings.Cut(keys, " ")
+	return s.to(first).near()
+}
+
+// key returns the YAML node of the key of a Section or, if the file lacks it, the innermost node around it.
+func (s Section) key() *yaml.Node {
+	around, last := s.around()
+	parent := around.Node("")
+	if name, ok := last.(string); ok {
+		if i := tree.Position(parent, name); i >= 0 && parent.Content[i].Line != 0 {
+			return parent.Content[i]
+		}
+	}
+	return s.near()
+}
+
+// near returns the innermost YAML node at or around a Section that the file contains.
+func (s Section) near() *yaml.Node {
+	for ; len(s.path) > 0; s, _ = s.around() {
+		if node := s.inFile(""); node != nil {
+			return node
+		}
+	}
+	return &yaml.Node{Line: 1, Column: 1}
 }
 
 // Fault adds an error if a rule is broken: at the value of the first of keys (separated by spaces) that the file
@@ -38,7 +116,7 @@ func (s Section) Fault(broken bool, keys, format string, arguments ...any) *quan
 	if !broken {
 		return &quantity.Error{}
 	}
-	return s.whole.Errorf(s.Place(keys), format, arguments...)
+	return s.Errorf(s.Place(keys), format, arguments...)
 }
 
 // Warn adds a warning if a rule is broken, as Fault adds an error.
@@ -46,78 +124,113 @@ func (s Section) Warn(broken bool, keys, format string, arguments ...any) *quant
 	if !broken {
 		return &quantity.Error{}
 	}
-	return s.whole.Warnf(s.Place(keys), format, arguments...)
+	return s.Warnf(s.Place(keys), format, arguments...)
 }
 
-// Place returns the YAML node at which Fault reports a broken rule about keys: one that the file contains, since values
-// from defaults are not the author's mistake.
-func (s Section) Place(keys string) *yaml.Node {
-	if key, itself := strings.CutSuffix(keys, ":"); itself {
-		return s.whole.Key(s.To(key)...)
+// Sound reports whether the values of the given keys of a map, or of the map itself if none is given, could be decoded;
+// the zero values of others mean nothing.
+func (s Section) Sound(keys ...string) bool {
+	if len(keys) > 0 {
+		return !slices.ContainsFunc(keys, func(key string) bool { return !s.to(key).Sound() })
 	}
-	for key := range strings.FieldsSeq(keys) {
-		if node := s.Node(key); node != nil && node.Line != 0 {
-			return node
+	for i, step := range s.path {
+		around := s.Whole().In(s.path[:i]...).Node("")
+		if around == nil {
+			break // a default that depends on other values
+		}
+		if _, index := step.(int); index != (around.Kind == yaml.SequenceNode) || around.Kind == yaml.ScalarNode {
+			return false
 		}
 	}
-	first, _, _ := strings.Cut(keys, " ")
-	return s.whole.Near(s.To(first)...)
-}
-
-// Sound reports whether the values of the given keys of a map, or of the map itself if none is given, could be decoded.
-func (s Section) Sound(keys ...string) bool {
-	if len(keys) == 0 {
-		return s.whole.Sound(s.path...)
-	}
-	return !slices.ContainsFunc(keys, func(key string) bool { return !s.whole.Sound(s.To(key)...) })
+	node := s.Node("")
+	return node == nil || s.SoundNode(node)
 }
 
 // Required reports whether a map of the scenario has a key, and adds an error if it has not.
-func (s Section) Required(key string) bool { return s.whole.Required(s.To(key)...) }
+func (s Section) Required(key string) bool {
+	own := s.to(key)
+	s.Asked(reference.Rule{Required: true}, own.path)
+	if own.Has("") {
+		return true
+	}
+	around, name := own.around()
+	parent := around.Node("")
+	if parent != nil && parent.Kind == yaml.MappingNode && !s.misspelled(parent, name) {
+		s.Errorf(around.near(), "%q is missing", name)
+	}
+	return false
+}
 
-// Has reports whether a map of the scenario, completed by defaults, has a key.
-func (s Section) Has(key string) bool { return s.Node(key) != nil }
+// Count adds an error if the value of a key, a count, is not in [least, most]; why gives the reason for the bound most.
+func (s Section) Count(value quantity.Count, least, most int, why, key string) {
+	own := s.to(key)
+	s.Asked(reference.Rule{Least: least, Most: reference.Limit(most)}, own.path)
+	_, name := own.around()
+	few, many := int(value) < least, int(value) > most
+	if (few || many) && own.Sound() && !own.unsaid() {
+		own.Fault(few, "", "%s %d is too few: want at least %d", name, value, least)
+		own.Fault(many, "", "%s %d is too many: at most %d, %s", name, value, most, why)
+	}
+}
 
-// Node returns the YAML node of the value of a key in the map that a Section stands for; nil if the map lacks the key.
-func (s Section) Node(key string) *yaml.Node { return s.whole.Node(s.To(key)...) }
+// Positive adds an error if the value of a key, a duration, is 0.
+func (s Section) Positive(value quantity.Duration, key string) {
+	own := s.to(key)
+	s.Asked(reference.Rule{Positive: true}, own.path)
+	_, name := own.around()
+	own.Fault(value == 0 && own.Sound() && !own.unsaid(), "", "%s must be longer than 0s", name)
+}
+
+// unsaid reports whether a value may be missing by mistake: a map around it has an unknown key, perhaps the right one
+// misspelt. The rules for the value are then not checked.
+func (s Section) unsaid() bool {
+	if s.inFile("") != nil {
+		return false
+	}
+	for i := range s.path {
+		if s.hasUnknown(s.Whole().In(s.path[:i]...).Node(""), func(string) bool { return true }) {
+			return true
+		}
+	}
+	return false
+}
 
 // CheckKeys checks every key of the scenario against its rule in the table of package reference.
 func (c *Checker) CheckKeys() {
 	for _, key := range reference.Tables().Keys {
 		if key.Rule != (reference.Rule{}) {
-			c.hold(key.Rule, nil, strings.Split(key.Path, "."))
+			c.Whole().hold(key.Rule, strings.Split(key.Path, "."))
 		}
 	}
 }
 
-// hold checks all keys below a path that match a pattern, rest, in which * is any list element, against a rule.
-func (c *Checker) hold(r reference.Rule, path []any, rest []string) {
-	switch list := c.Node(path...); {
+// hold checks all keys below a Section that match a pattern, rest, in which * is any list element, against a rule.
+func (s Section) hold(r reference.Rule, rest []string) {
+	switch list := s.Node(""); {
 	case len(rest) == 0:
-		c.holdOne(r, path)
+		s.holdOne(r)
 	case rest[0] != "*":
-		c.hold(r, append(path[:len(path):len(path)], rest[0]), rest[1:])
+		s.In(rest[0]).hold(r, rest[1:])
 	case list != nil && list.Kind == yaml.SequenceNode:
 		for i := range list.Content {
-			c.hold(r, append(path[:len(path):len(path)], i), rest[1:])
+			s.In(i).hold(r, rest[1:])
 		}
 	}
 }
 
-// holdOne checks the key at a path against a rule, unless its value could not be decoded.
-func (c *Checker) holdOne(r reference.Rule, path []any) {
-	if r.Required && !c.Required(path...) || c.Node(path...) == nil {
+// holdOne checks the value that a Section stands for against a rule, unless it could not be decoded.
+func (s Section) holdOne(r reference.Rule) {
+	if r.Required && !s.Required("") || !s.Has("") {
 		return
 	}
-	node, lasts, number := c.Node(path...), quantity.Duration(0), quantity.Count(0)
+	node, lasts, number := s.Node(""), quantity.Duration(0), quantity.Count(0)
 	switch {
 	case r.Positive && node.Load(&lasts) == nil:
-		c.Positive(lasts, path...)
+		s.Positive(lasts, "")
 	case r.Most > 0 && node.Load(&number) == nil:
-		c.Count(number, r.Least, int(r.Most), r.Why, path...)
-	case r.Named != "" && node.Kind == yaml.ScalarNode && c.Sound(path...):
-		if bad := BadName(node.Value); bad != "" {
-			c.Errorf(c.Near(path...), "bad %s name %s: %s", r.Named, quantity.Quote(node.Value), bad)
-		}
+		s.Count(number, r.Least, int(r.Most), r.Why, "")
+	case r.Named != "" && node.Kind == yaml.ScalarNode && s.Sound():
+		bad := BadName(node.Value)
+		s.Fault(bad != "", "", "bad %s name %s: %s", r.Named, quantity.Quote(node.Value), bad)
 	}
 }

@@ -70,10 +70,10 @@ var Events = func() (names []string) {
 	return names
 }()
 
-// CheckTrouble adds to a checker the errors in the keys of the storm's fault: each against its rule, and against the
-// engine and the dependencies of the scenario. in is the storm's section.
-func (s *Storm) CheckTrouble(c *checks.Checker, in checks.Section, e *Engine, dependencies []Dependency) {
-	own := &stormChecker{in.In(s.Kind()), in, c, e, dependencies, s, 0}
+// CheckTrouble adds to the checker of in, the storm's section, the errors in the keys of the storm's fault: each against
+// its rule, and against the engine and the dependencies of the scenario.
+func (s *Storm) CheckTrouble(in checks.Section, e *Engine, dependencies []Dependency) {
+	own := &stormChecker{in.In(s.Kind()), in, e, dependencies, s, 0}
 	own.checkKeys(s.Trouble)
 	if t, ok := s.Trouble.(interface{ check(c *stormChecker) }); ok {
 		t.check(own)

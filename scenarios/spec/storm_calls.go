@@ -19,7 +19,7 @@ type CallStorm struct {
 func (t *CallStorm) check(c *stormChecker) {
 	if node := c.Node("ops"); node != nil && len(node.Content) == len(t.Ops) {
 		for k, op := range t.Ops {
-			CheckCall(c.whole, node.Content[k], op)
+			CheckCall(c.Checker, node.Content[k], op)
 		}
 	}
 	shares := t.LoseRequest.Num + t.LoseReply.Num + t.Duplicate.Num + t.Echo.Num + t.Error.Num

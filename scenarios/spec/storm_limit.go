@@ -15,11 +15,11 @@ type LimitStorm struct {
 func (t *LimitStorm) check(c *stormChecker) {
 	c.Required("factor")
 	if !c.Required("dependency") || !c.Sound("dependency") ||
-		!c.whole.Known("dependency", c.Place("dependency"), t.Dependency, c.whole.Dependencies) {
+		!c.Known("dependency", c.Place("dependency"), t.Dependency, c.Dependencies) {
 		return
 	}
 	of := slices.IndexFunc(c.services, func(d Dependency) bool { return d.Name == t.Dependency })
-	c.Fault(c.services[of].Limit == nil && c.whole.Sound("dependencies"), "dependency",
+	c.Fault(c.services[of].Limit == nil && c.Whole().Sound("dependencies"), "dependency",
 		"dependency %s has no limit to change", quantity.Quote(t.Dependency)).Help =
 		"write limit: {concurrency: 50} at the dependency"
 }

@@ -11,10 +11,10 @@ type RollingStorm struct {
 
 func (t *RollingStorm) check(c *stormChecker) {
 	c.Required("restart-after")
-	if !c.Required("every") || !c.whole.Sound("engine", "nodes") || !c.around.Sound() {
+	if !c.Required("every") || !c.Whole().Sound("engine.nodes") || !c.around.Sound() {
 		return
 	}
-	if c.whole.Positive(t.Every, c.To("every")...); t.Every == 0 {
+	if c.Positive(t.Every, "every"); t.Every == 0 {
 		return
 	}
 	kills := float64(c.storm.For) / float64(t.Every) * c.storm.Windows()

@@ -71,7 +71,6 @@ func (s *Storm) Kind() string { return s.kind().key }
 type stormChecker struct {
 	checks.Section
 	around   checks.Section // of the storm with its window
-	whole    *checks.Checker
 	engine   *Engine
 	services []Dependency
 	storm    *Storm
@@ -139,14 +138,14 @@ func (c *stormChecker) checkKeys(t Trouble) {
 				continue
 			}
 			for k, hit := range value {
-				names := slices.Concat(c.whole.Classes, c.whole.Dependencies)
-				c.whole.Known("job class or dependency", tree.LookupAt(node, k), hit, names)
+				names := slices.Concat(c.Classes, c.Dependencies)
+				c.Known("job class or dependency", tree.LookupAt(node, k), hit, names)
 			}
 		case Share:
 			c.Warn(rule != "" && value.Num == 0 && c.Sound(key), key, "the storm %s nothing", rule)
 		case Duration:
 			if rule == "positive" {
-				c.whole.Positive(value, c.To(key)...)
+				c.Positive(value, key)
 			}
 		case bool:
 			c.Fault(rule == "stall" && !value && c.Sound(), key, "the storm stalls nothing").Help = "write {stall: true}"
@@ -164,15 +163,15 @@ func (c *stormChecker) checkWord(key, rule, value string) {
 	case key == "error":
 		c.Fault(bad != "", key, "bad error kind %s: %s", quantity.Quote(value), bad)
 	case rule == "class":
-		c.whole.Known("job class", c.Place(key), value, c.whole.Classes)
+		c.Known("job class", c.Place(key), value, c.Classes)
 	case rule == "dependency":
-		c.whole.Known("dependency", c.Place(key), value, c.whole.Dependencies)
+		c.Known("dependency", c.Place(key), value, c.Dependencies)
 	}
 }
 
 // checkNodes checks that the processes that a storm hits exist.
 func (c *stormChecker) checkNodes(n Nodes, key string) {
-	if !c.Sound(key) || !c.whole.Sound("engine", "nodes") {
+	if !c.Sound(key) || !c.Whole().Sound("engine.nodes") {
 		return
 	}
 	if n.That {

@@ -16,7 +16,7 @@ func (c *validator) checkEngine() {
 	in.Fault(!tooLarge(e) && nodes*workers > most, "workers nodes",
 		"%d nodes of %d workers are too many: at most %d workers in all, since each takes memory", nodes, workers, most)
 	in.Fault(pauses > mostSteps, "commit.backoff", "%d pauses are too many: at most %d", pauses, mostSteps)
-	c.Positive(e.Fetch.Poll.Average(), in.To("fetch.poll")...)
+	in.Positive(e.Fetch.Poll.Average(), "fetch.poll")
 	c.checkTicks(e)
 	c.checkExpiries()
 	c.checkEarlyAck()
@@ -29,13 +29,13 @@ func (c *validator) checkEngine() {
 		in.Warn(l.Of.Value() && l.Heartbeat == 0, "lease.of lease.heartbeat",
 			"a node's leases live while it beats, but there are no heartbeats").Help = "write heartbeat: 10s"
 	}
-	if r, stated := &e.Reaper, c.Stated; in.Sound("reaper") {
+	if r := &e.Reaper; in.Sound("reaper") {
 		in.Fault(r.Every == 0 && r.Gap > 0, "reaper.gap reaper.every",
 			"leases that end at the instant of their expiry leave no gap").Help =
 			"a reaper that comes every: 1s reads, pauses and writes"
-		in.Warn(r.Gap == 0 && r.Guard != "token" && stated("engine", "reaper", "guard"), "reaper.guard",
+		in.Warn(r.Gap == 0 && r.Guard != "token" && in.Stated("reaper.guard"), "reaper.guard",
 			"guard changes nothing: without a gap the reaper reads and writes at once")
-		in.Warn(r.Max < 0 && r.Within > 0 && stated("engine", "reaper", "within"), "reaper.within",
+		in.Warn(r.Max < 0 && r.Within > 0 && in.Stated("reaper.within"), "reaper.within",
 			"within changes nothing: max is unlimited")
 	}
 	if p := &e.Promoter; in.Sound("promoter") {

@@ -34,7 +34,7 @@ func (c *validator) checkJobs() {
 		if list == nil || c.FailedAt(list) || list.Kind != yaml.SequenceNode || len(list.Content) > 0 {
 			return // the value has been reported as wrong
 		}
-		c.Errorf(c.Near("jobs"), "there are no jobs: want at least one class")
+		c.Errorf(c.Place("jobs"), "there are no jobs: want at least one class")
 	}
 	if c.tooMany(len(jobs), reference.MostClasses, "job classes", "jobs") {
 		return
@@ -55,7 +55,7 @@ func (c *validator) checkJob(i int, job *spec.JobClass, given *yaml.Node) {
 		"the mean service time is infinite: no number of workers keeps up")
 	in.Warn(job.Delay > c.sc.Duration && in.Sound("delay") && c.Sound("duration"), "delay",
 		"jobs become ready %v after they are enqueued, but the run lasts %v", job.Delay, c.sc.Duration)
-	noBeats := c.sc.Engine.Lease.Heartbeat == 0 && c.Sound("engine", "lease", "heartbeat")
+	noBeats := c.sc.Engine.Lease.Heartbeat == 0 && c.Sound("engine.lease.heartbeat")
 	in.Warn(job.Silences.Num > 0 && noBeats, "silences", "silences change nothing: there are no heartbeats")
 	in.Fault(tree.Lookup(given, "guard") != nil && tree.Lookup(given, "idempotent") != nil, "idempotent:",
 		"guard and idempotent are both given").Help = "idempotent: true says the same as guard: check; keep guard"
@@ -74,7 +74,7 @@ func (c *validator) checkDependencies() {
 		return
 	}
 	for i := range c.sc.Dependencies {
-		if c.Sound("dependencies", i) {
+		if c.In("dependencies", i).Sound() {
 			c.checkDependency(i, &c.sc.Dependencies[i])
 		}
 	}

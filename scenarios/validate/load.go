@@ -20,7 +20,7 @@ import (
 // checkLoad compares the offered load with the workers' capacity, and with the size of a run that one machine can
 // simulate.
 func (c *validator) checkLoad() {
-	if !c.Sound("jobs") || !c.Sound("duration") || !c.Sound("engine") || !c.Sound("storms") || len(c.sc.Jobs) == 0 {
+	if !c.Sound("jobs", "duration", "engine", "storms") || len(c.sc.Jobs) == 0 {
 		return
 	}
 	var jobs, most float64
@@ -28,7 +28,7 @@ func (c *validator) checkLoad() {
 	for i := range c.sc.Jobs {
 		count := estimate.JobsOf(&c.sc.Jobs[i], c.sc.Duration)
 		if jobs += count; count >= most && count > 0 {
-			most, busiest = count, c.Near("jobs", i, "arrivals", "rate")
+			most, busiest = count, c.In("jobs", i).Place("arrivals.rate")
 		}
 	}
 	c.checkTotal(jobs, busiest)
@@ -96,7 +96,7 @@ func (c *validator) checkTotal(jobs float64, at *yaml.Node) {
 		s := &c.sc.Storms[i]
 		more := estimate.BurstJobs(c.sc, s)
 		if jobs += more; s.Effect().Class != "" && (at == nil || more > reference.MostJobs/2) {
-			at = c.Near("storms", i, s.Kind())
+			at = c.In("storms", i).Place(s.Kind())
 		}
 	}
 	if jobs > reference.MostJobs && at != nil {

@@ -12,6 +12,7 @@ import (
 	"qsim/engine/quantity"
 	"qsim/policies"
 	"qsim/results/measure"
+	"qsim/results/plain"
 	"qsim/scenarios/checks"
 	"qsim/scenarios/reference"
 	"qsim/scenarios/spec"
@@ -20,7 +21,7 @@ import (
 func (c *validator) checkPolicies() {
 	sc := c.sc
 	if len(sc.Policies) == 0 && c.Sound("policies") {
-		c.Errorf(c.Near("policies"), "there are no policies").Help = "leave the key out for fifo alone"
+		c.Errorf(c.Place("policies"), "there are no policies").Help = "leave the key out for fifo alone"
 		return
 	}
 	if c.tooMany(len(sc.Policies), reference.MostPolicies, "policies", "policies") {
@@ -33,12 +34,12 @@ func (c *validator) checkPolicies() {
 		bad := checks.BadLabel(p.Label)
 		in.Fault(bad != "" && p.Kind != "" && in.Sound(), "label kind", "bad label %s: %s", quantity.Quote(p.Label), bad)
 		if in.Has("kind") && in.Sound("kind") {
-			c.checkPolicy(i, p)
+			c.checkPolicy(in, i, p)
 		}
 	}
 	c.Unique("policies", labels)
 	if sc.Baseline != "" && len(sc.PoliciesNamed(sc.Baseline)) == 0 && c.Sound("baseline") {
-		c.Known("policy", c.Near("baseline"), sc.Baseline, c.policyNames())
+		c.Known("policy", c.Place("baseline"), sc.Baseline, c.policyNames())
 	}
 }
 
@@ -46,42 +47,39 @@ func (c *validator) checkPolicies() {
 func (c *validator) policyNames() []checks.NameAt {
 	var names []checks.NameAt
 	for i := range c.sc.Policies {
-		p := &c.sc.Policies[i]
-		names = append(names, checks.NameAt{Name: p.Kind, At: c.Node("policies", i, "kind")})
+		p, in := &c.sc.Policies[i], c.In("policies", i)
+		names = append(names, checks.NameAt{Name: p.Kind, At: in.Node("kind")})
 		if p.Kind != p.Label {
-			names = append(names, checks.NameAt{Name: p.Label, At: c.Node("policies", i, "label")})
+			names = append(names, checks.NameAt{Name: p.Label, At: in.Node("label")})
 		}
 	}
 	return names
 }
 
-func (c *validator) checkPolicy(i int, p *spec.Policy) {
+func (c *validator) checkPolicy(in checks.Section, i int, p *spec.Policy) {
 	kind, err := policies.Find(p.Kind)
 	if err != nil {
-		var names []string
-		for _, k := range policies.Kinds() {
-			names = append(names, k.Name)
-		}
-		c.Add(c.Near("policies", i, "kind"), reference.UnknownWord("policy", p.Kind, names, "want "+quantity.OrList(names)))
+		names := plain.Map(policies.Kinds(), func(k policies.Kind) string { return k.Name })
+		c.Add(in.Place("kind"), reference.UnknownWord("policy", p.Kind, names, "want "+quantity.OrList(names)))
 		return
 	}
 	sound := true
 	for _, name := range slices.Sorted(maps.Keys(p.Params)) {
 		at := slices.IndexFunc(kind.Params, func(parameter policies.Param) bool { return parameter.Name == name })
 		if at < 0 {
-			c.Add(c.Key("policies", i, name), unknownParameter(kind, name))
+			c.Add(in.In(name).Place(":"), unknownParameter(kind, name))
 			sound = false
 		} else if err := p.ReadParameter(name, kind.Params[at].Type); err != nil {
-			bad := c.Errorf(c.Near("policies", i, name), "%s: %v", name, err)
+			bad := in.In(name).Fault(true, "", "%s: %v", name, err)
 			if own := (*quantity.Error)(nil); errors.As(err, &own) {
 				bad.Help = own.Help
 			}
 			sound = false
 		}
 	}
-	if c.seen(i, p) && sound && c.sc.Engine.Workers >= 1 && c.Sound("engine", "workers") {
+	if c.seen(i, p) && sound && c.sc.Engine.Workers >= 1 && c.Sound("engine.workers") {
 		if _, err := c.sc.PolicyMaker(i); err != nil {
-			c.impossiblePolicy(i, p, err)
+			c.impossiblePolicy(in, p, err)
 		}
 	}
 }
@@ -92,11 +90,11 @@ func (c *validator) seen(i int, p *spec.Policy) bool {
 }
 
 // impossiblePolicy reports an error of policies.New, at the parameter that the error names.
-func (c *validator) impossiblePolicy(i int, p *spec.Policy, err error) {
+func (c *validator) impossiblePolicy(in checks.Section, p *spec.Policy, err error) {
 	message := strings.TrimPrefix(err.Error(), "policy "+p.Kind+": ")
-	at := c.Near("policies", i, "kind")
+	at := in.Place("kind")
 	if name, _, found := strings.Cut(message, ":"); found {
-		if node := c.Node("policies", i, name); node != nil {
+		if node := in.In(name).Node(""); node != nil {
 			at = node
 		}
 	}
@@ -117,13 +115,12 @@ func unknownParameter(kind *policies.Kind, name string) *quantity.Error {
 }
 
 // checkWindow checks the storm, if any, that an objective names in its filter during or after.
-func (c *validator) checkWindow(name string, path ...any) {
-	if name == "" || !c.Known("storm", c.Near(path...), name, c.Storms) {
+func (c *validator) checkWindow(in checks.Section, key, name string) {
+	if name == "" || !c.Known("storm", in.Place(key), name, c.Storms) {
 		return
 	}
-	if slices.ContainsFunc(c.sc.Storms, func(s spec.Storm) bool { return s.Name == name && s.On != "" }) {
-		c.Errorf(c.Near(path...), spec.NoWindow, quantity.Quote(name))
-	}
+	begun := slices.ContainsFunc(c.sc.Storms, func(s spec.Storm) bool { return s.Name == name && s.On != "" })
+	in.Fault(begun, key, spec.NoWindow, quantity.Quote(name))
 }
 
 func (c *validator) checkObjectives() {
@@ -132,15 +129,15 @@ func (c *validator) checkObjectives() {
 		if in.Has("metric") && in.Sound("metric") {
 			c.checkMetric(in, o)
 		}
-		c.checkWindow(o.During, in.To("during")...)
-		c.checkWindow(o.After, in.To("after")...)
+		c.checkWindow(in, "during", o.During)
+		c.checkWindow(in, "after", o.After)
 		if o.Class != "" {
 			c.Known("job class", in.Place("class"), o.Class, c.Classes)
 		}
 		if o.Tenant == measure.WorstTenant {
-			c.checkWorst(i, o)
+			c.checkWorst(in, o)
 		} else if o.Tenant != "" && c.Sound("jobs") {
-			c.checkTenantNamed(i, o)
+			c.checkTenantNamed(in, o)
 		}
 		node := in.Node("policies")
 		for k, name := range o.Policies {
@@ -155,25 +152,24 @@ func (c *validator) checkObjectives() {
 	}
 }
 
-func (c *validator) checkWorst(i int, o *spec.Objective) {
+func (c *validator) checkWorst(in checks.Section, o *spec.Objective) {
 	tenants := 0
 	for k := range c.sc.Jobs {
 		tenants += int(c.sc.Jobs[k].Tenants.Count)
 	}
 	info, found := measure.Lookup(o.Metric)
-	if why := info.NoWorst(tenants); found && why != "" && info.Filters.Has(measure.ByTenant) {
-		c.Errorf(c.Near("objectives", i, "tenant"), "%s has no worst tenant: %s", o.Metric, why)
-	}
+	why := info.NoWorst(tenants)
+	in.Fault(found && why != "" && info.Filters.Has(measure.ByTenant), "tenant", "%s has no worst tenant: %s", o.Metric, why)
 }
 
 // checkTenantNamed reports an unknown tenant in an objective.
-func (c *validator) checkTenantNamed(i int, o *spec.Objective) {
+func (c *validator) checkTenantNamed(in checks.Section, o *spec.Objective) {
 	var names []checks.NameAt
-	at := c.Near("objectives", i, "tenant")
+	at := in.Place("tenant")
 	for k := range c.sc.Jobs {
 		job := &c.sc.Jobs[k]
 		for _, name := range job.Tenants.Names {
-			names = append(names, checks.NameAt{Name: name, At: c.Near("jobs", k, "tenants", "names")})
+			names = append(names, checks.NameAt{Name: name, At: c.In("jobs", k).Place("tenants.names")})
 		}
 		class, index, numbered := strings.Cut(o.Tenant, "/")
 		if numbered && class == job.Class && len(job.Tenants.Names) == 0 {
@@ -248,7 +244,7 @@ func (c *validator) checkNeeds() {
 		p := &c.sc.Policies[i]
 		kind, err := policies.Find(p.Kind)
 		if err == nil && c.seen(i, p) && !meets(c.sc, kind.Needs) && !expectedToFail(c.sc, p) {
-			c.Warnf(c.Near("policies", i, "kind"), "%s has nothing to do: %s; it acts as fifo", p.Kind, kind.Needs.Lacks())
+			c.In("policies", i).Warn(true, "kind", "%s has nothing to do: %s; it acts as fifo", p.Kind, kind.Needs.Lacks())
 		}
 	}
 }

@@ -7,13 +7,14 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"qsim/engine/quantity"
+	"qsim/scenarios/checks"
 	"qsim/scenarios/reference"
 	"qsim/scenarios/spec"
 	"qsim/scenarios/tree"
 )
 
-// checkRetry checks a retry policy; node is the YAML that it was decoded from, path its path in the file.
-func (c *validator) checkRetry(node *yaml.Node, r *spec.Retry, path ...any) {
+// checkRetry checks a retry policy; node is the YAML that it was decoded from, in its Section of the file.
+func (c *validator) checkRetry(in checks.Section, node *yaml.Node, r *spec.Retry) {
 	if node == nil || node.Kind != yaml.MappingNode {
 		return
 	}
@@ -41,7 +42,7 @@ func (c *validator) checkRetry(node *yaml.Node, r *spec.Retry, path ...any) {
 	b := &r.Backoff
 	at := backoff
 	if at.Line == 0 {
-		at = c.Near(path...)
+		at = in.Place("")
 	}
 	wrong := func(key, format string, arguments ...any) *quantity.Error {
 		return c.Errorf(tree.Lookup(backoff, key), format, arguments...)
@@ -62,7 +63,7 @@ func (c *validator) checkRetry(node *yaml.Node, r *spec.Retry, path ...any) {
 	case b.Max > 0 && b.First > b.Max:
 		c.Warnf(at, "the first delay (%v) is longer than the longest (%v)", b.First, b.Max)
 	}
-	jitter := tree.Lookup(c.Node(path...), "jitter")
+	jitter := in.Node("jitter")
 	if b.Kind == "random" && jitter != nil && jitter.Line != 0 && jitter.Value != "none" {
 		c.Warnf(jitter, "a random backoff takes no jitter: it is drawn already")
 	}
@@ -110,6 +111,6 @@ func (c *validator) checkFree(node *yaml.Node, r *spec.Retry) {
 func (c *validator) checkClassRetry(i int, own *yaml.Node) {
 	if base := c.Node("retry"); base != nil && base.Kind == yaml.MappingNode {
 		r := c.sc.RetryOf(i)
-		c.checkRetry(tree.Merged(c.sc.Origin().Class(base, own), own), &r, "jobs", i, "retry")
+		c.checkRetry(c.In("jobs", i, "retry"), tree.Merged(c.sc.Origin().Class(base, own), own), &r)
 	}
 }

@@ -64,7 +64,7 @@ func (c *validator) checkRepeat(in checks.Section, s *spec.Storm) bool {
 	if !every || !times {
 		return false
 	}
-	c.Count(r.Times, 1, mostRepeats, "since each is a storm of its own", in.To("repeat.times")...)
+	in.Count(r.Times, 1, mostRepeats, "since each is a storm of its own", "repeat.times")
 	if r.Times < 1 || r.Times > mostRepeats {
 		return false
 	}
@@ -84,7 +84,7 @@ func (c *validator) checkTrouble(in checks.Section, s *spec.Storm) {
 	in.Fault(len(kinds) > 1, second+":", "the storm brings two kinds of trouble").Help =
 		"make them two storms with windows of their own"
 	if s.Trouble != nil && len(kinds) < 2 {
-		s.CheckTrouble(c.Checker, in, &c.sc.Engine, c.sc.Dependencies)
+		s.CheckTrouble(in, &c.sc.Engine, c.sc.Dependencies)
 		in.Fault(!s.Effect().Instant && s.For == 0 && sound, "for", "the storm lasts no time").Help = "write for: 5m"
 	}
 }
@@ -102,7 +102,7 @@ func (c *validator) checkTrigger(in checks.Section, s *spec.Storm) {
 	in.Fault(timed, "on:", "this kind of storm (%s) begins at a known time only", s.Kind())
 	in.Fault(s.Op != "" && s.On != engine.Called.String(), "op", "only on: %v knows calls", engine.Called)
 	if in.Has("nth") {
-		c.Count(s.Nth, 1, mostEvents, "", in.To("nth")...)
+		in.Count(s.Nth, 1, mostEvents, "", "nth")
 	}
 	if s.Op != "" {
 		spec.CheckCall(c.Checker, in.Place("op"), s.Op)

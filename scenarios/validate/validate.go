@@ -15,21 +15,22 @@ const NoPolicy = -1
 
 // validator compares the values of a scenario with each other, with the run and with what the scenario names.
 type validator struct {
-	*checks.Checker
-	sc     *spec.Scenario
-	policy int // index of the policy whose overrides are in sc; NoPolicy: none
+	checks.Section // of the whole scenario
+	sc             *spec.Scenario
+	policy         int // index of the policy whose overrides are in sc; NoPolicy: none
 }
 
 // Scenario adds a scenario's mistakes to a checker. policy is the index of the policy with the overrides, or NoPolicy.
 func Scenario(c *checks.Checker, sc *spec.Scenario, policy int) {
-	c.Classes = namesIn(c, "jobs", "class", sc.Jobs, func(j *spec.JobClass) string { return j.Class })
-	c.Storms = namesIn(c, "storms", "name", sc.Storms, func(s *spec.Storm) string { return s.Name })
-	c.Dependencies = namesIn(c, "dependencies", "name", sc.Dependencies, func(d *spec.Dependency) string { return d.Name })
-	v := &validator{c, sc, policy}
+	v := &validator{c.Whole(), sc, policy}
+	c.Classes = namesIn(v.In("jobs"), "class", sc.Jobs, func(j *spec.JobClass) string { return j.Class })
+	c.Storms = namesIn(v.In("storms"), "name", sc.Storms, func(s *spec.Storm) string { return s.Name })
+	c.Dependencies = namesIn(v.In("dependencies"), "name", sc.Dependencies,
+		func(d *spec.Dependency) string { return d.Name })
 	v.CheckKeys()
 	v.checkRun()
 	v.checkEngine()
-	v.checkRetry(c.Node("retry"), &sc.Retry, "retry")
+	v.checkRetry(v.In("retry"), v.Node("retry"), &sc.Retry)
 	v.checkDependencies()
 	v.checkJobs()
 	v.checkStorms()
@@ -40,29 +41,27 @@ func Scenario(c *checks.Checker, sc *spec.Scenario, policy int) {
 }
 
 // namesIn returns the names of the elements of a list, which each element has under a key.
-func namesIn[T any](c *checks.Checker, list, key string, all []T, name func(*T) string) (names []checks.NameAt) {
+func namesIn[T any](list checks.Section, key string, all []T, name func(*T) string) (names []checks.NameAt) {
 	for i := range all {
-		names = append(names, checks.NameAt{Name: name(&all[i]), At: c.Near(list, i, key)})
+		names = append(names, checks.NameAt{Name: name(&all[i]), At: list.In(i).Place(key)})
 	}
 	return names
 }
 
 func (c *validator) checkRun() {
-	sc, run := c.sc, c.In()
-	run.Fault(sc.Version != 1 && run.Sound("version"), "version",
+	sc := c.sc
+	c.Fault(sc.Version != 1 && c.Sound("version"), "version",
 		"version %d is not known: this release reads version 1", sc.Version)
 	bad := checks.BadTitle(sc.Name)
-	run.Fault(bad != "" && run.Sound("name"), "name", "bad name %s: %s", quantity.Quote(sc.Name), bad)
-	run.Fault((sc.Seed < 1 || sc.Seed > math.MaxInt64) && run.Sound("seed"), "seed",
+	c.Fault(bad != "" && c.Sound("name"), "name", "bad name %s: %s", quantity.Quote(sc.Name), bad)
+	c.Fault((sc.Seed < 1 || sc.Seed > math.MaxInt64) && c.Sound("seed"), "seed",
 		"seed %d is out of range: want at least 1 and at most %d", sc.Seed, int64(math.MaxInt64))
-	run.Fault(sc.Duration > 0 && sc.Warmup >= sc.Duration && run.Sound("warmup", "duration"), "warmup duration",
+	c.Fault(sc.Duration > 0 && sc.Warmup >= sc.Duration && c.Sound("warmup", "duration"), "warmup duration",
 		"the warmup (%v) lasts as long as the run (%v): nothing would be measured", sc.Warmup, sc.Duration)
 }
 
 // tooMany reports whether a list has more elements than one run can have, and adds an error if so.
 func (c *validator) tooMany(n, most int, what, list string) bool {
-	if n > most {
-		c.Errorf(c.Near(list, most), "%d %s are too many: at most %d", n, what, most)
-	}
+	c.In(list, most).Fault(n > most, "", "%d %s are too many: at most %d", n, what, most)
 	return n > most
 }

@@ -12,43 +12,68 @@ import (
 	"qsim/scenarios/tree"
 )
 
+// rewriting returns the YAML that takes the place of a node; nil if the node is dropped.
+type rewriting = func(node *yaml.Node) *yaml.Node
+
 // expand returns the YAML of a scenario with its shorthands written out: one policy or one class hit as a list, the
 // kind of a policy as a policy, a rate as Poisson arrivals, and the text of an objective as a map.
 func expand(given *yaml.Node) (*yaml.Node, []*yaml.LoadError) {
 	e := expander{}
-	result := e.keys(given, map[string]func(*yaml.Node) *yaml.Node{
-		"policies":     e.list("kind", func(item *yaml.Node) *yaml.Node { return tree.MapOf(item, "kind", item) }),
-		"objectives":   e.list("metric", e.objective),
-		"jobs":         e.list("class", e.job),
-		"storms":       e.list("name", e.storm),
+	job := keys(map[string]rewriting{"arrivals": word(func(rate *yaml.Node) *yaml.Node {
+		return tree.MapOf(rate, "process", "poisson", "rate", rate)
+	})})
+	trouble := keys(map[string]rewriting{"hits": word(func(class *yaml.Node) *yaml.Node {
+		return tree.ListOf(class, class)
+	})})
+	storm := map[string]rewriting{}
+	for _, kind := range Troubles() {
+		storm[kind] = trouble
+	}
+	result := keys(map[string]rewriting{
+		"policies":     e.list("kind", word(func(kind *yaml.Node) *yaml.Node { return tree.MapOf(kind, "kind", kind) })),
+		"objectives":   e.list("metric", word(e.objective)),
+		"jobs":         e.list("class", job),
+		"storms":       e.list("name", keys(storm)),
 		"dependencies": e.list("name", nil),
-	})
+	})(given)
 	return result, e.problems
 }
 
 type expander struct{ problems []*yaml.LoadError }
 
-// keys returns a YAML map with the values of some keys replaced by functions' results; a nil result drops the key.
-func (e *expander) keys(node *yaml.Node, replace map[string]func(*yaml.Node) *yaml.Node) *yaml.Node {
-	if node.Kind != yaml.MappingNode {
-		return node
-	}
-	result := *node
-	result.Content = nil
-	for key, value := range tree.Pairs(node) {
-		if f := replace[key.Value]; f != nil {
-			if value = f(value); value == nil {
-				continue
-			}
+// word returns a rewriting that only applies to a single word.
+func word(of rewriting) rewriting {
+	return func(node *yaml.Node) *yaml.Node {
+		if node.Kind != yaml.ScalarNode {
+			return node
 		}
-		result.Content = append(result.Content, key, value)
+		return of(node)
 	}
-	return &result
 }
 
-// list returns a function that writes out a list of the scenario: a single word becomes a list of one, and item expands
+// keys returns a rewriting of a map that rewrites the values of some keys.
+func keys(of map[string]rewriting) rewriting {
+	return func(node *yaml.Node) *yaml.Node {
+		if node.Kind != yaml.MappingNode {
+			return node
+		}
+		result := *node
+		result.Content = nil
+		for key, value := range tree.Pairs(node) {
+			if f := of[key.Value]; f != nil {
+				value = f(value)
+			}
+			if value != nil {
+				result.Content = append(result.Content, key, value)
+			}
+		}
+		return &result
+	}
+}
+
+// list returns a rewriting of a list of the scenario: a single word becomes a list of one, and item, if not nil, rewrites
 // each element. A map in place of the list is an error; name is the key that names an element.
-func (e *expander) list(name string, item func(*yaml.Node) *yaml.Node) func(*yaml.Node) *yaml.Node {
+func (e *expander) list(name string, item rewriting) rewriting {
 	return func(list *yaml.Node) *yaml.Node {
 		if list.Kind == yaml.MappingNode && len(list.Content) > 0 {
 			bad := quantity.Errorf("want a list, not a map")
@@ -68,42 +93,12 @@ func (e *expander) list(name string, item func(*yaml.Node) *yaml.Node) func(*yam
 		result := *list
 		result.Content = nil
 		for _, element := range list.Content {
-			if name != "kind" && name != "metric" || element.Kind == yaml.ScalarNode {
-				element = item(element)
-			}
-			if element != nil {
+			if element = item(element); element != nil {
 				result.Content = append(result.Content, element)
 			}
 		}
 		return &result
 	}
-}
-
-// job writes out the shorthand of a job class: a bare rate becomes Poisson arrivals.
-func (e *expander) job(node *yaml.Node) *yaml.Node {
-	return e.keys(node, map[string]func(*yaml.Node) *yaml.Node{"arrivals": func(value *yaml.Node) *yaml.Node {
-		if value.Kind != yaml.ScalarNode {
-			return value
-		}
-		return tree.MapOf(value, "process", "poisson", "rate", value)
-	}})
-}
-
-// storm writes out the shorthand of a storm: a single class in hits becomes a list.
-func (e *expander) storm(node *yaml.Node) *yaml.Node {
-	hits := func(trouble *yaml.Node) *yaml.Node {
-		return e.keys(trouble, map[string]func(*yaml.Node) *yaml.Node{"hits": func(value *yaml.Node) *yaml.Node {
-			if value.Kind != yaml.ScalarNode {
-				return value
-			}
-			return tree.ListOf(value, value)
-		}})
-	}
-	of := map[string]func(*yaml.Node) *yaml.Node{}
-	for _, kind := range Troubles() {
-		of[kind] = hits
-	}
-	return e.keys(node, of)
 }
 
 // objective expands an objective given as text into a map; if the text is not valid, it adds an error and returns nil.

@@ -67,10 +67,10 @@ func (l line) sum() string {
 
 // header describes a sweep and its shard in the first line of the shard's file. Each further line is a results.Cell.
 type header struct {
-	Shard, Of int
-	Cells     int           // number of cells of the whole sweep
-	Sweep     results.Sweep // sweep without cells
-	YAML      []byte        // unchanged scenario, resolved
+	Shard Shard
+	Cells int           // number of cells of the whole sweep
+	Sweep results.Sweep // sweep without cells
+	YAML  []byte        // unchanged scenario, resolved
 }
 
 func readHeader(text []byte) (*header, error) {
@@ -79,8 +79,8 @@ func readHeader(text []byte) (*header, error) {
 		return nil, fmt.Errorf("read the header of a shard: %w", err)
 	}
 	switch size, ok := results.Size(h.Sweep.Axes, MostCells); {
-	case h.Of < 1 || h.Shard < 0 || h.Shard >= h.Of:
-		return nil, fmt.Errorf("there is no shard %d of %d", h.Shard, h.Of)
+	case h.Shard.Of < 1 || h.Shard.Index < 0 || h.Shard.Index >= h.Shard.Of:
+		return nil, fmt.Errorf("there is no shard %d of %d", h.Shard.Index, h.Shard.Of)
 	case !ok || size != h.Cells || size == 0 || len(h.Sweep.Policies) == 0:
 		return nil, fmt.Errorf("the header of %d cells does not fit its axes", h.Cells)
 	}

@@ -83,9 +83,9 @@ type Work struct {
 	dir    string // folder of the finished cells
 	plan   *Plan
 	shard  Shard
-	size   int
-	left   []int
-	done   bool // the complete file exists
+	cells  []int // indexes of the shard's cells, ascending
+	left   []int // those of the unfinished ones
+	done   bool  // the complete file exists
 	afresh bool
 
 	removeAll func(dir string) error // removes a folder with its content
@@ -95,9 +95,9 @@ type Work struct {
 // an error unless afresh is set: then Start removes them, and the shard's own results.
 func Open(dir string, plan *Plan, shard Shard, afresh bool) (*Work, error) {
 	w := &Work{Path: filepath.Join(dir, shard.name()+complete), parent: dir, dir: filepath.Join(dir, shard.name()+partial),
-		plan: plan, shard: shard, size: plan.Size(), afresh: afresh, removeAll: os.RemoveAll}
+		plan: plan, shard: shard, cells: shard.cells(plan.Size()), afresh: afresh, removeAll: os.RemoveAll}
 	if afresh {
-		w.left = shard.cells(w.size)
+		w.left = w.cells
 		return w, nil
 	}
 	if err := w.checkOthers(); err != nil {
@@ -114,7 +114,7 @@ func Open(dir string, plan *Plan, shard Shard, afresh bool) (*Work, error) {
 	default: // too few cells are as bad as unreadable ones
 		w.Damaged = append(w.Damaged, w.Path)
 	}
-	for _, cell := range shard.cells(w.size) {
+	for _, cell := range w.cells {
 		switch _, err := w.read(cell); {
 		case err == nil:
 			continue
@@ -159,7 +159,7 @@ func (w *Work) Start() error {
 func (w *Work) Left() []int { return w.left }
 
 // Size returns the number of cells of the shard.
-func (w *Work) Size() int { return len(w.shard.cells(w.size)) }
+func (w *Work) Size() int { return len(w.cells) }
 
 func (w *Work) file(cell int) string { return filepath.Join(w.dir, cellFile(cell)) }
 
@@ -171,7 +171,7 @@ func (w *Work) read(cell int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := readCell(&w.plan.Sweep, w.size, text)
+	c, err := readCell(&w.plan.Sweep, w.plan.Size(), text)
 	if err == nil && c.Index != cell {
 		err = fmt.Errorf("read %s: it is cell %d", w.file(cell), c.Index)
 	}
@@ -202,13 +202,12 @@ func (w *Work) Finish() error {
 	if w.done || w.completed() {
 		return w.clearCells()
 	}
-	head := sealed(originOf(&w.plan.Sweep),
-		header{w.shard.Index, w.shard.Of, w.size, w.plan.Sweep, w.plan.base.Resolved()})
+	head := sealed(originOf(&w.plan.Sweep), header{w.shard, w.plan.Size(), w.plan.Sweep, w.plan.base.Resolved()})
 	err := w.write(w.shard.name()+complete, true, func(out io.Writer) error {
 		if _, err := out.Write(head); err != nil {
 			return err
 		}
-		for _, cell := range w.shard.cells(w.size) {
+		for _, cell := range w.cells {
 			text, err := w.read(cell)
 			if err != nil {
 				return fmt.Errorf("join cell %d: %w", cell, err)
@@ -270,7 +269,7 @@ func readShard(path string) (h *header, cells []results.Cell, err error) {
 	if h, err = readHeader(lines.Bytes()); err != nil {
 		return nil, nil, damaged(1, err)
 	}
-	next := h.Shard
+	next := h.Shard.Index
 	for n := 2; lines.Scan(); n++ {
 		cell, err := readCell(&h.Sweep, h.Cells, lines.Bytes())
 		if err != nil {
@@ -279,7 +278,7 @@ func readShard(path string) (h *header, cells []results.Cell, err error) {
 		if cell.Index != next {
 			return nil, nil, damaged(n, fmt.Errorf("cell %d stands where cell %d should", cell.Index, next))
 		}
-		next += h.Of
+		next += h.Shard.Of
 		cells = append(cells, *cell)
 	}
 	if err := lines.Err(); err != nil {

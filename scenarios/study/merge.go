@@ -118,8 +118,8 @@ func (v *inventory) file(name string) error {
 		v.damaged = append(v.damaged, err)
 		return nil
 	}
-	shard := Shard{h.Shard, h.Of}
-	if !v.count(h.Of, name) {
+	shard := h.Shard
+	if !v.count(shard.Of, name) {
 		return nil
 	}
 	if v.model == nil {
@@ -135,8 +135,8 @@ func (v *inventory) file(name string) error {
 			v.first, other.Version)
 	case !h.alike(v.model):
 		v.problem("%s and %s have one config but do not say the same of it", name, v.first)
-	case v.files[h.Shard] != "":
-		v.problem("shard %s is doubled: %s and %s", shard, v.files[h.Shard], name)
+	case v.files[shard.Index] != "":
+		v.problem("shard %s is doubled: %s and %s", shard, v.files[shard.Index], name)
 	case isNamed && named != shard || !isNamed:
 		v.problem("%s is shard %s by what it holds: rename it to %s, unless that is there too", name, shard,
 			shard.name()+complete)
@@ -147,8 +147,8 @@ func (v *inventory) file(name string) error {
 		v.damaged = append(v.damaged, fmt.Errorf("%s has %d cells, %d too many", path, len(cells), len(cells)-want))
 		return nil
 	}
-	if v.files[h.Shard] == "" {
-		v.files[h.Shard], v.cells[h.Shard] = name, cells
+	if v.files[shard.Index] == "" {
+		v.files[shard.Index], v.cells[shard.Index] = name, cells
 	}
 	return nil
 }
@@ -185,7 +185,7 @@ func (v *inventory) missing() []int {
 // alike reports whether the headers of two shard files are of the same sweep: they differ at most in the shard.
 func (h *header) alike(other *header) bool {
 	a, b := *h, *other
-	a.Shard, b.Shard = 0, 0
+	a.Shard = b.Shard
 	return reflect.DeepEqual(a, b)
 }
 

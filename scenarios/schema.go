@@ -13,6 +13,7 @@ import (
 
 	"qsim/engine/quantity"
 	"qsim/policies"
+	"qsim/results/plain"
 	"qsim/scenarios/reference"
 )
 
@@ -42,10 +43,7 @@ func Schema() []byte {
 	for i := range added {
 		s.AllOf = append(s.AllOf, kindSchema(&added[i]))
 	}
-	with, err := json.MarshalIndent(&s, "  ", " ")
-	if err != nil {
-		panic("scenarios: " + err.Error())
-	}
+	with := plain.Must(json.MarshalIndent(&s, "  ", " "))
 	return slices.Concat(schema[:at], with, schema[at+int(decoder.InputOffset()):])
 }
 

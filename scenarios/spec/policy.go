@@ -29,6 +29,8 @@ type Policy struct {
 
 	values  map[string]policies.Value
 	spelled map[string]yaml.Node // With in the form that Resolved writes
+
+	custom func(workers int) engine.Policy // constructor of a policy added by Compare; nil for others
 }
 
 // ReadParameter parses a parameter as a value of type typ, a Type constant of package policies, and stores the value.
@@ -65,11 +67,7 @@ func parseParameter(typ string, node *yaml.Node) (policies.Value, error) {
 // Compare adds a policy implemented by the caller to the policies of the scenario, under a label that no other policy
 // may have.
 func (sc *Scenario) Compare(label string, make func(workers int) engine.Policy) {
-	if sc.custom == nil {
-		sc.custom = map[int]func(workers int) engine.Policy{}
-	}
-	sc.custom[len(sc.Policies)] = make
-	sc.Policies = append(sc.Policies, Policy{Kind: customKind, Label: label})
+	sc.Policies = append(sc.Policies, Policy{Kind: customKind, Label: label, custom: make})
 }
 
 // customKind is the policy kind of those that a caller adds as Go code, by Compare; no registered kind has its name.
@@ -78,8 +76,8 @@ const customKind = "custom"
 // PolicyMaker returns a function that makes, for a single node, the policy with index i.
 func (sc *Scenario) PolicyMaker(i int) (func() engine.Policy, error) {
 	p, workers := &sc.Policies[i], int(sc.Engine.Workers)
-	if custom := sc.custom[i]; custom != nil {
-		return func() engine.Policy { return custom(workers) }, nil
+	if p.custom != nil {
+		return func() engine.Policy { return p.custom(workers) }, nil
 	}
 	classes := plain.Map(sc.Jobs, func(j JobClass) policies.Class {
 		return policies.Class{Name: j.Class, Calls: j.Calls, Cost: j.Service.Average().Std()}
@@ -87,13 +85,7 @@ func (sc *Scenario) PolicyMaker(i int) (func() engine.Policy, error) {
 	if _, err := policies.NewFor(p.Kind, p.values, workers, classes); err != nil {
 		return nil, err
 	}
-	return func() engine.Policy {
-		made, err := policies.NewFor(p.Kind, p.values, workers, classes)
-		if err != nil {
-			panic("spec: " + err.Error()) // it was made before
-		}
-		return made
-	}, nil
+	return func() engine.Policy { return plain.Must(policies.NewFor(p.Kind, p.values, workers, classes)) }, nil
 }
 
 // Select returns the scenario with only the policies that names select: labels, or else kinds. Objectives about
@@ -112,16 +104,12 @@ func (sc *Scenario) Select(names []string) (*Scenario, error) {
 	slices.Sort(keep)
 	keep = slices.Compact(keep)
 	selected := *sc
-	selected.Policies, selected.variants, selected.custom, selected.Objectives = nil, nil, nil, nil
+	selected.Policies, selected.variants, selected.Objectives = nil, nil, nil
 	baseline := sc.PoliciesNamed(sc.Baseline)[0]
 	selected.Baseline = sc.Policies[keep[0]].Label
 	for _, i := range keep {
 		if i == baseline {
 			selected.Baseline = sc.Policies[i].Label
-		}
-		if make := sc.custom[i]; make != nil {
-			selected.Compare(sc.Policies[i].Label, make)
-			continue
 		}
 		selected.Policies = append(selected.Policies, sc.Policies[i])
 	}
@@ -150,7 +138,7 @@ func (sc *Scenario) Select(names []string) (*Scenario, error) {
 // a wall clock run.
 func (sc *Scenario) Calm(policy int, lasts time.Duration, storms ...Storm) *Scenario {
 	calm := *sc.Variant(policy)
-	calm.Policies, calm.variants, calm.custom = sc.Policies, nil, sc.custom
+	calm.Policies, calm.variants = sc.Policies, nil
 	calm.Storms, calm.Objectives = storms, nil
 	calm.Duration, calm.Warmup = Duration(lasts), 0
 	calm.Drain = Duration(max(lasts, time.Minute))

@@ -9,39 +9,35 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"qsim/results/plain"
 	"qsim/scenarios/tree"
 )
 
 // Resolved returns the scenario as YAML with every key and its value in the order of the language. It loads to an equal
 // scenario. Equal scenarios give equal bytes, however their files were written.
 func (sc *Scenario) Resolved() []byte {
-	out, err := yaml.Dump(sc.Canonical(), yaml.WithIndent(2), yaml.WithLineWidth(-1),
-		yaml.WithQuotePreference(yaml.QuoteDouble))
-	if err != nil {
-		panic("spec: " + err.Error()) // every value came from YAML
-	}
-	return out
+	return plain.Must(yaml.Dump(sc.Canonical(), yaml.WithIndent(2), yaml.WithLineWidth(-1),
+		yaml.WithQuotePreference(yaml.QuoteDouble))) // every value came from YAML
 }
 
 // Canonical returns a scenario with its free-form maps, such as a policy's overrides, sorted, to write equal YAML.
 func (sc *Scenario) Canonical() *Scenario {
-	plain := *sc
+	same := *sc
 	preset := PresetNamed(sc.Engine.Preset)
 	first := preset != nil && tree.Lookup(tree.Lookup(&preset.Engine, "promoter"), "first") != nil
-	if first && plain.Engine.Promoter.First == nil {
-		every := plain.Engine.Promoter.Every
-		plain.Engine.Promoter.First = &every // says the same, and the preset no more
+	if first && same.Engine.Promoter.First == nil {
+		same.Engine.Promoter.First = new(same.Engine.Promoter.Every) // says the same, and the preset no more
 	}
-	plain.Jobs = append([]JobClass(nil), sc.Jobs...)
-	for i := range plain.Jobs {
-		plain.Jobs[i].RetryKeys = *tree.InOrder(&plain.Jobs[i].RetryKeys)
+	same.Jobs = slices.Clone(sc.Jobs)
+	for i := range same.Jobs {
+		same.Jobs[i].RetryKeys = *tree.InOrder(&same.Jobs[i].RetryKeys)
 	}
-	plain.Policies = append([]Policy(nil), sc.Policies...)
-	for i := range plain.Policies {
-		plain.Policies[i].With = tree.AllInOrder(plain.Policies[i].spelled)
-		plain.Policies[i].Params = tree.AllInOrder(plain.Policies[i].Params)
+	same.Policies = slices.Clone(sc.Policies)
+	for i := range same.Policies {
+		same.Policies[i].With = tree.AllInOrder(same.Policies[i].spelled)
+		same.Policies[i].Params = tree.AllInOrder(same.Policies[i].Params)
 	}
-	return &plain
+	return &same
 }
 
 // spell stores the overrides of every policy in the form in which Resolved writes them, without presets.

@@ -33,13 +33,12 @@ type Scenario struct {
 	Policies     []Policy     `yaml:"policies"`     // fetch policies to compare on the same seeds
 	Objectives   []Objective  `yaml:"objectives"`   // bounds on metrics: they decide the exit code
 
-	tree       *Origin                                 // YAML nodes that the scenario was decoded from
-	retry      []Retry                                 // retry settings by class
-	variants   []*Scenario                             // scenarios by policy; nil: the policy has no overrides
-	custom     map[int]func(workers int) engine.Policy // constructors of policies added by Compare, by index of the policy
-	errorKinds []string                                // names of error kinds, by engine.ErrorKind
-	files      *Folder                                 // folder to which paths in the scenario are relative
-	asked      []measure.Query                         // queries added by Measure
+	tree       *Origin         // YAML nodes that the scenario was decoded from
+	retry      []Retry         // retry settings by class
+	variants   []*Scenario     // scenarios by policy; nil: the policy has no overrides
+	errorKinds []string        // names of error kinds, by engine.ErrorKind
+	files      *Folder         // folder to which paths in the scenario are relative
+	asked      []measure.Query // queries added by Measure
 
 	tenantIDs   [][]engine.TenantID // numbers of tenants in the engine, by class and index
 	tenantNames []string            // names of tenants by number; number 0 is no tenant

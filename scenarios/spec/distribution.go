@@ -81,8 +81,7 @@ func (d *Distribution) same(other *Distribution) bool {
 			return false // an error has already been reported
 		}
 	}
-	a, b := tree.Dumped(d), tree.Dumped(other)
-	return tree.OneLine(&a) == tree.OneLine(&b)
+	return Set("", d).Value == Set("", other).Value
 }
 
 // MarshalYAML returns a constant as a bare duration, other distributions as a map.

@@ -72,8 +72,8 @@ var Events = func() (names []string) {
 
 // CheckTrouble adds to the checker of in, the storm's section, the errors in the keys of the storm's fault: each against
 // its rule, and against the engine and the dependencies of the scenario.
-func (s *Storm) CheckTrouble(in checks.Section, e *Engine, dependencies []Dependency) {
-	own := &stormChecker{in.In(s.Kind()), in, e, dependencies, s, 0}
+func (s *Storm) CheckTrouble(in checks.Section, sc *Scenario) {
+	own := &stormChecker{in.In(s.Kind()), in, sc, s, 0}
 	own.checkKeys(s.Trouble)
 	if t, ok := s.Trouble.(interface{ check(c *stormChecker) }); ok {
 		t.check(own)

@@ -18,7 +18,7 @@ func (t *ClockStorm) check(c *stormChecker) {
 		"skew: 30s lasts for the window; jump: -30s stays"
 	c.Fault(c.either > 1, "jump:", "a clock is off by a skew or a jump, not both").Help =
 		"make them two storms with windows of their own"
-	unread := c.engine.Lease.Check != "local" && c.Whole().Sound("engine.lease.check")
+	unread := c.sc.Engine.Lease.Check != "local" && c.Whole().Sound("engine.lease.check")
 	c.Warn(c.either == 1 && unread, ":",
 		"no node notices: leases are checked by the store alone").Help =
 		"engine.lease.check: local lets the holder compare its own clock"

@@ -9,7 +9,7 @@ type HeartbeatStorm struct {
 }
 
 func (t *HeartbeatStorm) check(c *stormChecker) {
-	c.Warn(c.engine.Lease.Heartbeat == 0 && c.Whole().Sound("engine.lease.heartbeat"), ":",
+	c.Warn(c.sc.Engine.Lease.Heartbeat == 0 && c.Whole().Sound("engine.lease.heartbeat"), ":",
 		"there are no heartbeats to lose: engine.lease.heartbeat is 0s")
 }
 

@@ -18,8 +18,8 @@ func (t *LimitStorm) check(c *stormChecker) {
 		!c.Known("dependency", c.Place("dependency"), t.Dependency, c.Dependencies) {
 		return
 	}
-	of := slices.IndexFunc(c.services, func(d Dependency) bool { return d.Name == t.Dependency })
-	c.Fault(c.services[of].Limit == nil && c.Whole().Sound("dependencies"), "dependency",
+	of := slices.IndexFunc(c.sc.Dependencies, func(d Dependency) bool { return d.Name == t.Dependency })
+	c.Fault(c.sc.Dependencies[of].Limit == nil && c.Whole().Sound("dependencies"), "dependency",
 		"dependency %s has no limit to change", quantity.Quote(t.Dependency)).Help =
 		"write limit: {concurrency: 50} at the dependency"
 }

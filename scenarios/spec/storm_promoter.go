@@ -8,7 +8,7 @@ type PromoterStorm struct {
 }
 
 func (t *PromoterStorm) check(c *stormChecker) {
-	c.Warn(c.Whole().Sound("engine.promoter") && !c.engine.Promoter.On(), ":",
+	c.Warn(c.Whole().Sound("engine.promoter") && !c.sc.Engine.Promoter.On(), ":",
 		"there is no promoter to stall: engine.promoter.every is 0s")
 }
 

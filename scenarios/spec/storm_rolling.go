@@ -19,9 +19,9 @@ func (t *RollingStorm) check(c *stormChecker) {
 	}
 	kills := float64(c.storm.For) / float64(t.Every) * c.storm.Windows()
 	c.Fault(kills > mostRestarts, "every", "one run would kill %.1g processes: at most %d", kills, mostRestarts)
-	again := float64(t.RestartAfter) >= float64(t.Every)*float64(c.engine.Nodes) && c.storm.For > t.RestartAfter
+	again := float64(t.RestartAfter) >= float64(t.Every)*float64(c.sc.Engine.Nodes) && c.storm.For > t.RestartAfter
 	c.Warn(again && kills <= mostRestarts, "restart-after",
-		"it is a process's turn again before it is back: %v is not below %d × %v", t.RestartAfter, c.engine.Nodes, t.Every)
+		"it is a process's turn again before it is back: %v is not below %d × %v", t.RestartAfter, c.sc.Engine.Nodes, t.Every)
 }
 
 var _ = builtInStorm(90, "rolling", func(t *RollingStorm, lasts Duration) Effect {

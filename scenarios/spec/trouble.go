@@ -70,11 +70,10 @@ func (s *Storm) Kind() string { return s.kind().key }
 // stormChecker checks the keys of one storm, its Section of the YAML, against the scenario that contains the storm.
 type stormChecker struct {
 	checks.Section
-	around   checks.Section // of the storm with its window
-	engine   *Engine
-	services []Dependency
-	storm    *Storm
-	either   int // number of the fault's keys given among those with the rule either
+	around checks.Section // of the storm with its window
+	sc     *Scenario
+	storm  *Storm
+	either int // number of the fault's keys given among those with the rule either
 }
 
 // Effect holds the faults of a storm, of processes, calls, attempts, dependencies and arrivals, as plain values:
@@ -179,7 +178,7 @@ func (c *stormChecker) checkNodes(n Nodes, key string) {
 			"write on: leased, or another event"
 		return
 	}
-	nodes := int(c.engine.Nodes)
+	nodes := int(c.sc.Engine.Nodes)
 	for k, index := range n.List {
 		c.In(key, k).Fault(int(index) >= nodes, "", "there is no node %d: the nodes are 0 to %d", index, nodes-1)
 	}

@@ -26,7 +26,6 @@ type Merged struct {
 // inventory lists the shard files of a sweep found in a folder, with what is wrong with them.
 type inventory struct {
 	dir      string
-	of       int
 	files    []string // paths of shard files, by shard; empty: none
 	cells    [][]results.Cell
 	damaged  []error
@@ -44,16 +43,16 @@ func Merge(dir string) (*Merged, error) {
 	}
 	problems := append(v.problems, v.damaged...)
 	if missing := v.missing(); len(missing) > 0 {
-		problems = append(problems, fmt.Errorf("%d of %d shards are missing: %s", len(missing), v.of, List(missing)))
+		problems = append(problems, fmt.Errorf("%d of %d shards are missing: %s", len(missing), len(v.files), List(missing)))
 	}
 	if len(problems) > 0 {
 		return nil, &Refusal{errors.Join(problems...)}
 	}
-	m := &Merged{Sweep: &v.model.Sweep, Scenario: v.model.YAML, Shards: v.of}
+	m := &Merged{Sweep: &v.model.Sweep, Scenario: v.model.YAML, Shards: len(v.files)}
 	m.Sweep.Cells = make([]results.Cell, v.model.Cells)
 	for shard, cells := range v.cells {
 		for i := range cells {
-			m.Sweep.Cells[shard+i*v.of] = cells[i]
+			m.Sweep.Cells[shard+i*len(v.files)] = cells[i]
 		}
 	}
 	return m, nil
@@ -97,7 +96,7 @@ func take(dir string) (*inventory, error) {
 			v.count(s.Of, name)
 		}
 	}
-	if v.of == 0 && len(v.problems)+len(v.damaged) == 0 {
+	if len(v.files) == 0 && len(v.problems)+len(v.damaged) == 0 {
 		return nil, refuse("there is no shard in %s: qsim sweep SCENARIO --vary ... --shard I/N -o %s writes them", dir, dir)
 	}
 	return v, nil
@@ -155,13 +154,12 @@ func (v *inventory) file(name string) error {
 
 // count records the number of shards in the name of a file or folder, and reports whether it agrees with the others.
 func (v *inventory) count(of int, name string) bool {
-	switch v.of {
+	switch others := len(v.files); others {
 	case of:
 	case 0:
-		v.of, v.first = of, name
-		v.files, v.cells = make([]string, of), make([][]results.Cell, of)
+		v.first, v.files, v.cells = name, make([]string, of), make([][]results.Cell, of)
 	default:
-		v.problem("%s is one of %d shards, but %s is one of %d: a folder has one set of shards", name, of, v.first, v.of)
+		v.problem("%s is one of %d shards, but %s is one of %d: a folder has one set of shards", name, of, v.first, others)
 		return false
 	}
 	return true

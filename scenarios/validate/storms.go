@@ -84,7 +84,7 @@ func (c *validator) checkTrouble(in checks.Section, s *spec.Storm) {
 	in.Fault(len(kinds) > 1, second+":", "the storm brings two kinds of trouble").Help =
 		"make them two storms with windows of their own"
 	if s.Trouble != nil && len(kinds) < 2 {
-		s.CheckTrouble(in, &c.sc.Engine, c.sc.Dependencies)
+		s.CheckTrouble(in, c.sc)
 		in.Fault(!s.Effect().Instant && s.For == 0 && sound, "for", "the storm lasts no time").Help = "write for: 5m"
 	}
 }

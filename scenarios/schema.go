@@ -13,7 +13,6 @@ import (
 
 	"qsim/engine/quantity"
 	"qsim/policies"
-	"qsim/results/plain"
 	"qsim/scenarios/reference"
 )
 
@@ -43,7 +42,10 @@ func Schema() []byte {
 	for i := range added {
 		s.AllOf = append(s.AllOf, kindSchema(&added[i]))
 	}
-	with := plain.Must(json.MarshalIndent(&s, "  ", " "))
+	with, err := json.MarshalIndent(&s, "  ", " ")
+	if err != nil {
+		panic("scenarios: " + err.Error())
+	}
 	return slices.Concat(schema[:at], with, schema[at+int(decoder.InputOffset()):])
 }
 

@@ -71,8 +71,8 @@ func keys(of map[string]rewriting) rewriting {
 	}
 }
 
-// list returns a rewriting of a list of the scenario: a single word becomes a list of one, and item, if not nil, rewrites
-// each element. A map in place of the list is an error; name is the key that names an element.
+// list returns a rewriting of a list of the scenario: a single word becomes a list of one, and item, if not nil,
+// rewrites each element. A map in place of the list is an error; name is the key that names an element.
 func (e *expander) list(name string, item rewriting) rewriting {
 	return func(list *yaml.Node) *yaml.Node {
 		if list.Kind == yaml.MappingNode && len(list.Content) > 0 {

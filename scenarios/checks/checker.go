@@ -49,6 +49,11 @@ type Problem struct {
 	Severity diagnostics.Severity
 }
 
+// Stated reports whether the file or an override has a node, rather than a default or a preset; no node is nil.
+func (c *Checker) Stated(node *yaml.Node) bool {
+	return node != nil && node.Line != 0 && c.preset[node] == ""
+}
+
 // FailedAt reports whether the value of a node could not be decoded.
 func (c *Checker) FailedAt(node *yaml.Node) bool {
 	return node.Line != 0 && c.failed[yaml.Mark{Line: node.Line, Column: node.Column}]

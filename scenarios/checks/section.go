@@ -67,12 +67,6 @@ func (s Section) inFile(key string) *yaml.Node {
 	return nil
 }
 
-// Stated reports whether the value of a key is set in the file or an override, and not by a default or a preset.
-func (s Section) Stated(key string) bool {
-	node := s.inFile(key)
-	return node != nil && s.preset[node] == ""
-}
-
 // Place returns the YAML node at which Fault reports a broken rule about keys: one that the file contains, since values
 // from defaults are not the author's mistake.
 func (s Section) Place(keys string) *yaml.Node {

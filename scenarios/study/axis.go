@@ -14,7 +14,6 @@ import (
 	"qsim/scenarios"
 	"qsim/scenarios/diagnostics"
 	"qsim/scenarios/pool"
-	"qsim/scenarios/reference"
 )
 
 // Axis is a key of a scenario with the values that it takes in a study.
@@ -34,6 +33,9 @@ var fixed = map[string]string{
 	"baseline":    "it changes no number of a cell",
 	"objectives":  "every cell is held to the same objectives; one file may have several bounds on one metric",
 }
+
+// lists maps each list in a scenario file to the key that names its elements in paths.
+var lists = map[string]string{"jobs": "class", "storms": "name", "dependencies": "name", "policies": "label"}
 
 // ParseAxes parses the KEY=RANGE texts of a command-line flag into axes. The error lists every wrong one.
 func ParseAxes(flag string, texts []string) ([]Axis, error) {
@@ -60,10 +62,10 @@ func ParseAxis(text string) (Axis, error) {
 	if why := fixed[words[0]]; why != "" {
 		return Axis{}, fmt.Errorf("%s cannot vary: %s", key, why)
 	}
-	switch names := reference.Tables().Lists[words[0]].Names; {
-	case names != nil && len(words) == 1:
+	switch name, isList := lists[words[0]]; {
+	case isList && len(words) == 1:
 		return Axis{}, fmt.Errorf("%s cannot vary as a whole: name one of them, such as %s.NAME.KEY", key, key)
-	case names != nil && len(words) == 3 && words[2] == names[0]:
+	case isList && len(words) == 3 && words[2] == name:
 		return Axis{}, fmt.Errorf("%s cannot vary: the cells of a sweep have the same names", key)
 	}
 	r, err := parseRange(values)

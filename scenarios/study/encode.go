@@ -44,8 +44,8 @@ func sealed(from origin, value any) []byte {
 	return append(plain.Must(json.Marshal(l)), '\n')
 }
 
-// unseal stores the value of a line in v, a pointer to one of its type. It returns an error for a line of another format,
-// or one that is damaged.
+// unseal stores the value of a line in v, a pointer to one of its type. It returns an error for a line of another
+// format, or one that is damaged.
 func unseal(text []byte, v any) (from origin, err error) {
 	var l line
 	switch err := json.Unmarshal(text, &l); {

@@ -33,9 +33,9 @@ func (c *validator) checkEngine() {
 		in.Fault(r.Every == 0 && r.Gap > 0, "reaper.gap reaper.every",
 			"leases that end at the instant of their expiry leave no gap").Help =
 			"a reaper that comes every: 1s reads, pauses and writes"
-		in.Warn(r.Gap == 0 && r.Guard != "token" && in.Stated("reaper.guard"), "reaper.guard",
+		in.Warn(r.Gap == 0 && r.Guard != "token" && c.Stated(in.Node("reaper.guard")), "reaper.guard",
 			"guard changes nothing: without a gap the reaper reads and writes at once")
-		in.Warn(r.Max < 0 && r.Within > 0 && in.Stated("reaper.within"), "reaper.within",
+		in.Warn(r.Max < 0 && r.Within > 0 && c.Stated(in.Node("reaper.within")), "reaper.within",
 			"within changes nothing: max is unlimited")
 	}
 	if p := &e.Promoter; in.Sound("promoter") {

@@ -12,7 +12,6 @@ import (
 	"qsim/engine/quantity"
 	"qsim/policies"
 	"qsim/results/measure"
-	"qsim/results/plain"
 	"qsim/scenarios/checks"
 	"qsim/scenarios/reference"
 	"qsim/scenarios/spec"
@@ -59,7 +58,10 @@ func (c *validator) policyNames() []checks.NameAt {
 func (c *validator) checkPolicy(in checks.Section, i int, p *spec.Policy) {
 	kind, err := policies.Find(p.Kind)
 	if err != nil {
-		names := plain.Map(policies.Kinds(), func(k policies.Kind) string { return k.Name })
+		var names []string
+		for _, k := range policies.Kinds() {
+			names = append(names, k.Name)
+		}
 		c.Add(in.Place("kind"), reference.UnknownWord("policy", p.Kind, names, "want "+quantity.OrList(names)))
 		return
 	}
@@ -159,7 +161,8 @@ func (c *validator) checkWorst(in checks.Section, o *spec.Objective) {
 	}
 	info, found := measure.Lookup(o.Metric)
 	why := info.NoWorst(tenants)
-	in.Fault(found && why != "" && info.Filters.Has(measure.ByTenant), "tenant", "%s has no worst tenant: %s", o.Metric, why)
+	none := found && why != "" && info.Filters.Has(measure.ByTenant)
+	in.Fault(none, "tenant", "%s has no worst tenant: %s", o.Metric, why)
 }
 
 // checkTenantNamed reports an unknown tenant in an objective.

@@ -102,7 +102,7 @@ func (c *validator) checkFree(node *yaml.Node, r *spec.Retry) {
 		}
 	}
 	at, limited := tree.Lookup(node, "free-max"), r.FreeMax >= 0 && len(r.Free) == 0
-	if limited && at != nil && at.Line != 0 && c.sc.Origin().Preset[at] == "" {
+	if limited && c.Stated(at) {
 		c.Warnf(at, "free-max changes nothing: no error kind is free")
 	}
 }

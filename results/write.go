@@ -1,12 +1,10 @@
 package results
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -98,10 +96,7 @@ func Replace(dir string, files []File) (err error) {
 			return fmt.Errorf("write results: in %s: %w", dir, err)
 		}
 		Tidy(root, filepath.Dir(path))
-		if err := WriteFile(root, filepath.Dir(path), path, true, func(to io.Writer) error {
-			_, err := to.Write(files[i].Data)
-			return err
-		}); err != nil {
+		if err := WriteFile(root, filepath.Dir(path), path, true, files[i].Data); err != nil {
 			return fmt.Errorf("write results: %w", err)
 		}
 	}
@@ -109,17 +104,14 @@ func Replace(dir string, files []File) (err error) {
 }
 
 // WriteFile writes a file atomically: a concurrent reader sees all of it or nothing; if synced is set, this holds after
-// a power failure too. The function write fills a temporary file in the folder dir, which is then renamed to path. Both
-// paths are relative to root.
-func WriteFile(root *os.Root, dir, path string, synced bool, write func(to io.Writer) error) error {
+// a power failure too. A temporary file in the folder dir is filled and then renamed to path. Both paths are relative to
+// root.
+func WriteFile(root *os.Root, dir, path string, synced bool, data []byte) error {
 	temporary, name, err := makeTemporary(root, dir, false)
 	if err != nil {
 		return fmt.Errorf("in %s: %w", root.Name(), err)
 	}
-	out := bufio.NewWriter(temporary)
-	if err = write(out); err == nil {
-		err = out.Flush()
-	}
+	_, err = temporary.Write(data)
 	if err == nil && synced {
 		err = temporary.Sync()
 	}

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -180,11 +179,8 @@ func (w *Work) read(cell int) ([]byte, error) {
 
 // Keep stores a finished cell of the shard in a file of its own.
 func (w *Work) Keep(cell *results.Cell) error {
-	text := sealed(originOf(&w.plan.Sweep), cell)
-	err := w.write(filepath.Join(w.shard.name()+partial, cellFile(cell.Index)), false, func(out io.Writer) error {
-		_, err := out.Write(text)
-		return err
-	})
+	name := filepath.Join(w.shard.name()+partial, cellFile(cell.Index))
+	err := w.write(name, false, sealed(originOf(&w.plan.Sweep), cell))
 	if err != nil && w.completed() {
 		return nil // another process has finished the shard and removed the cells
 	}
@@ -202,26 +198,27 @@ func (w *Work) Finish() error {
 	if w.done || w.completed() {
 		return w.clearCells()
 	}
-	head := sealed(originOf(&w.plan.Sweep), header{w.shard, w.plan.Size(), w.plan.Sweep, w.plan.base.Resolved()})
-	err := w.write(w.shard.name()+complete, true, func(out io.Writer) error {
-		if _, err := out.Write(head); err != nil {
-			return err
-		}
-		for _, cell := range w.cells {
-			text, err := w.read(cell)
-			if err != nil {
-				return fmt.Errorf("join cell %d: %w", cell, err)
-			}
-			if _, err := out.Write(text); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	text, err := w.joined()
+	if err == nil {
+		err = w.write(w.shard.name()+complete, true, text)
+	}
 	if err != nil && !w.completed() {
 		return err
 	}
 	return w.clearCells()
+}
+
+// joined returns the text of the shard's file: its header and the text of each cell's file.
+func (w *Work) joined() ([]byte, error) {
+	text := sealed(originOf(&w.plan.Sweep), header{w.shard, w.plan.Size(), w.plan.Sweep, w.plan.base.Resolved()})
+	for _, cell := range w.cells {
+		one, err := w.read(cell)
+		if err != nil {
+			return nil, fmt.Errorf("write %s: join cell %d: %w", w.Path, cell, err)
+		}
+		text = append(text, one...)
+	}
+	return text, nil
 }
 
 // clearCells removes the files of single cells of a shard whose file is complete. Files that another process writes at
@@ -297,10 +294,10 @@ func entries(dir string) ([]string, error) {
 }
 
 // write writes a file of the shard atomically, see results.WriteFile; name is relative to the sweep's folder.
-func (w *Work) write(name string, synced bool, fill func(to io.Writer) error) error {
+func (w *Work) write(name string, synced bool, text []byte) error {
 	root, err := os.OpenRoot(w.parent)
 	if err == nil {
-		err = errors.Join(results.WriteFile(root, w.shard.name()+partial, name, synced, fill), root.Close())
+		err = errors.Join(results.WriteFile(root, w.shard.name()+partial, name, synced, text), root.Close())
 	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Join(w.parent, name), err)

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -252,16 +253,14 @@ func belongs(path, ending string) (from origin, err error) {
 		return origin{}, err
 	}
 	defer file.Close()
-	var said struct{ Config, Version, Program any } // the version of sweep.json is that of its format
+	var said struct {
+		origin         // without a version for sweep.json, where that is the number of its format
+		Program string // version of the program in sweep.json
+	}
 	if err := json.NewDecoder(file).Decode(&said); isIO(err) {
 		return origin{}, err
 	}
-	from.Config, _ = said.Config.(string)
-	isHeader := false
-	if from.Version, isHeader = said.Version.(string); !isHeader {
-		from.Version, _ = said.Program.(string)
-	}
-	return from, nil
+	return origin{said.Config, cmp.Or(said.Version, said.Program)}, nil
 }
 
 // clear removes from the sweep's folder the files of other sweeps, the shard's own results, and merged files.

@@ -64,10 +64,8 @@ func position(index int) *yaml.Node {
 // apply returns a scenario's YAML tree with the value at a path replaced; at gives the file position of added keys.
 func apply(root, at *yaml.Node, path string, value *yaml.Node) (*yaml.Node, *quantity.Error) {
 	words := strings.Split(path, ".")
-	for _, word := range words {
-		if word == "" && words[0] != "policies" { // whose labels may end with a dot
-			return nil, quantity.Errorf("bad path %s: a part of it is empty", quantity.Quote(path))
-		}
+	if slices.Contains(words, "") && words[0] != "policies" { // whose labels may end with a dot
+		return nil, quantity.Errorf("bad path %s: a part of it is empty", quantity.Quote(path))
 	}
 	if len(words) > tree.MostDepth {
 		return nil, quantity.Errorf("bad path %s: it is too deep", quantity.Quote(path))

@@ -104,15 +104,13 @@ func (sc *Scenario) Select(names []string) (*Scenario, error) {
 	slices.Sort(keep)
 	keep = slices.Compact(keep)
 	selected := *sc
-	selected.Policies, selected.variants, selected.Objectives = nil, nil, nil
+	selected.variants, selected.Objectives = nil, nil
+	selected.Policies = plain.Map(keep, func(i int) Policy { return sc.Policies[i] })
 	baseline := sc.PoliciesNamed(sc.Baseline)[0]
-	selected.Baseline = sc.Policies[keep[0]].Label
-	for _, i := range keep {
-		if i == baseline {
-			selected.Baseline = sc.Policies[i].Label
-		}
-		selected.Policies = append(selected.Policies, sc.Policies[i])
+	if !slices.Contains(keep, baseline) {
+		baseline = keep[0]
 	}
+	selected.Baseline = sc.Policies[baseline].Label
 	for _, i := range keep {
 		var variant *Scenario
 		if v := sc.Variant(i); v != sc {

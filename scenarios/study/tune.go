@@ -23,10 +23,7 @@ func (p *Problem) Run(ctx context.Context, parallel int, progress func(policy st
 		return nil, err
 	}
 	t := &results.Tuning{Scenario: p.settings.Scenario, Version: p.Version, Goal: p.goal(), Axes: p.plan.Sweep.Axes,
-		Confidence: p.Confidence, Margin: !p.Aim.ofMetric()}
-	if !t.Margin {
-		t.Query = p.Query
-	}
+		Confidence: p.Confidence, Query: p.Query, Margin: !p.Aim.ofMetric()}
 	t.Objectives = plain.Distinct(plain.Map(p.settings.Objectives, wordsOf))
 	parts := []string{t.Goal}
 	for i := range t.Axes {

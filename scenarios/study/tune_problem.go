@@ -36,7 +36,7 @@ type Problem struct {
 	Source       Source // scenario, with the objectives
 	Axes         []Axis
 	Aim          Aim
-	Query        measure.Query // metric of the aims Minimize and Maximize
+	Query        measure.Query // metric of the aims Minimize and Maximize; zero for others
 	Key          string        // key of the aims Smallest and Largest: that of the only axis
 	Confidence   float64       // confidence of all statements about a policy together, in (0, 1)
 	Indifference float64       // KN: relative difference that does not matter, for margins absolute; above 0

@@ -104,8 +104,8 @@ func Replace(dir string, files []File) (err error) {
 }
 
 // WriteFile writes a file atomically: a concurrent reader sees all of it or nothing; if synced is set, this holds after
-// a power failure too. A temporary file in the folder dir is filled and then renamed to path. Both paths are relative to
-// root.
+// a power failure too. The data go to a temporary file in the folder dir, which is then renamed to path. Both paths are
+// relative to root.
 func WriteFile(root *os.Root, dir, path string, synced bool, data []byte) error {
 	temporary, name, err := makeTemporary(root, dir, false)
 	if err != nil {

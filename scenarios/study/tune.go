@@ -271,9 +271,10 @@ func (m *memory) keep(policy string, a ask, seen []observation) error {
 	if m.file == nil {
 		return nil
 	}
+	text := sealed(m.search, answered{a.name(policy), seen})
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	_, err := m.file.Write(sealed(m.search, answered{a.name(policy), seen}))
+	_, err := m.file.Write(text)
 	return err
 }
 

@@ -28,7 +28,7 @@ func Sets(texts []string) ([]scenarios.Override, error) {
 	return all, nil
 }
 
-// Options select what Load makes of a scenario: overrides, policies, and where its diagnostics go.
+// Options are the options of Load: overrides, policies, whether warnings are errors, and where diagnostics go.
 type Options struct {
 	Sets     []scenarios.Override
 	Policies []string // labels or kinds of policies to select; or kinds and maps of policies to add; none: all

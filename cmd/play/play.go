@@ -43,7 +43,7 @@ type Options struct {
 	Parallel int `json:"-"`
 }
 
-// stage answers the requests of a page about its scenario: it loads that with their overrides and simulates it.
+// stage answers the requests of a page: it loads the scenario with the overrides of each, and simulates it.
 type stage struct {
 	o      Options
 	usual  map[string]string        // values of the settings that the page begins with, by path

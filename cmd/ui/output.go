@@ -39,7 +39,7 @@ func (t *Terminal) Output(json func() ([]byte, error), table func(o layout.Table
 		"markdown": in(layout.TableOptions{Format: layout.Markdown}), "csv": in(layout.TableOptions{Format: layout.CSV})}
 }
 
-// JSON returns the function for the format json of an Output: it prints a value as JSON, indented by level.
+// JSON returns the function for the format json of an Output: it encodes a value as JSON, indented by level.
 func JSON(value any, indent string) func() ([]byte, error) {
 	return func() ([]byte, error) {
 		text, err := json.MarshalIndent(value, "", indent)

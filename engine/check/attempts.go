@@ -42,7 +42,7 @@ func (c *Checker) Asked(node int32, have *engine.Job, draw float64) {
 	}
 }
 
-// Told records that the fetch policy of a node has been told of an ended execution (engine.Policy.Observe).
+// Told records that a node's fetch policy observes the end of an execution (engine.Policy.Observe).
 func (c *Checker) Told(node int32) { c.nodes[node].untold-- }
 
 // mayDie checks that a job was buried for a reason: the limit on attempts or recoveries, the error kind, or its age.

@@ -70,7 +70,7 @@ type owing struct {
 	since, all int    // outcomes of executions that ended since the latest claim, and before it
 }
 
-// owes records that an execution has ended on a node whose outcome the store has not committed yet.
+// owes records that an execution on the node has ended, and that the store has not committed its outcome yet.
 func (n *node) owes(j *job, token engine.Token, at engine.Time) {
 	if j != nil && j.token == token && j.owed == 0 && j.state == engine.InFlight {
 		n.owing.since++
@@ -137,7 +137,7 @@ func (c *Checker) followMachine(s *subject) {
 	c.idles(n)
 }
 
-// rests sets, after a change of a node, the time since which it has had idle workers: now, or Never if none is idle.
+// rests sets the time since which a node has idle workers: now, or Never if none is idle, or it is down or frozen.
 func (c *Checker) rests(n *node) {
 	n.idleSince = engine.Never
 	if n.up && !n.frozen && n.busy < c.rules.Node.Workers {
@@ -212,7 +212,7 @@ func (c *Checker) followFreed(n *node) {
 	c.idles(n)
 }
 
-// load is the sum of all workers' idle time and of the executions begun, to judge whether they explain a job's wait.
+// load holds the idle time of all workers and the number of executions begun, to judge if they explain a job's wait.
 type load struct {
 	idle   int     // idle workers of processes that run and have no stop signal
 	idled  float64 // idle time of all workers up to at, in nanoseconds
@@ -262,7 +262,7 @@ func (c *Checker) HasPlanned(node int32, since engine.Time) bool {
 	return c.nodes[node].plans.at >= since
 }
 
-// MayClaim reports whether a node with idle workers is free to claim, unless its fetch policy holds back jobs.
+// MayClaim reports whether nothing but its fetch policy can keep a node that has idle workers from claiming.
 func (c *Checker) MayClaim(node int32) bool {
 	cfg, n := &c.rules.Node, &c.nodes[node]
 	return cfg.Commit.Backpressure == 0 && !cfg.Lease.RunLate && !c.rules.Store.Held && !n.wasStopped && !n.plans.under
@@ -274,7 +274,7 @@ func (c *Checker) Claims(node int32, under bool) { c.nodes[node].plans.under = u
 // Planned records the latest time at which the fetch policy of a node planned a claim.
 func (c *Checker) Planned(node int32, at engine.Time) { c.nodes[node].plans.at = at }
 
-// Idles reports whether a node runs, was not told to stop, and has had idle workers yet no claim since the given time.
+// Idles reports whether a node runs, was not told to stop, and since a time has had idle workers and got no job.
 func (c *Checker) Idles(node int32, since engine.Time) bool {
 	n := &c.caughtUp().nodes[node]
 	return n.up && !n.frozen && !n.wasStopped && n.idleSince <= since

@@ -38,7 +38,8 @@ func (c *Checker) claimsWhileReady(*subject) bool {
 	return false // checked for each process
 }
 
-// keptUntil makes the checker apply the rules for the time after the storms again by time t: one may be broken then.
+// keptUntil records that by time t no rule for the time after the storms can be broken, but that one may be later: the
+// checker applies these rules again at the first event after t.
 func (c *Checker) keptUntil(t engine.Time) { c.kept = min(c.kept, t) }
 
 // wakes holds the time since which a claim is due: a job became ready while no other was, and workers were idle.
@@ -146,7 +147,7 @@ func (c *Checker) reapsSeldomInVain(s *subject) bool {
 		"it looks for expired leases again and again, and finds none: %v ahead of one every %v", ahead, least)
 }
 
-// pace measures how long a series of calls is ahead of a schedule of one call per interval.
+// pace measures by how much time a series of calls is ahead of a schedule of one call per interval.
 type pace struct {
 	ahead time.Duration
 	at    engine.Time // time of the latest call
@@ -291,7 +292,7 @@ func (c *Checker) asksForEver(s *subject) bool {
 	return !silent || c.complain(Leases, "it began at %v, and its lease was to last for ever from then on", j.started)
 }
 
-// tellsInTime checks, as a lease is recovered, that its holder did not end the job long before without committing it.
+// tellsInTime checks, as a lease is recovered, that if its holder ended the job, it had no time to commit the outcome.
 func (c *Checker) tellsInTime(s *subject) bool {
 	j, n := s.j, &c.nodes[s.j.node]
 	if !c.holderSpeaks(j) || j.finished == 0 || !c.heard(c.now) {

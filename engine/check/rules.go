@@ -7,7 +7,7 @@ import (
 	"qsim/engine"
 )
 
-// Rules are the guarantees of a run that the checker verifies by the run's events. A zero field guarantees nothing.
+// Rules are the guarantees of a run that the checker verifies against its events. A zero field guarantees nothing.
 type Rules struct {
 	Store engine.StoreOptions
 	// Node is the engine configuration of every node. Policy, Recorder and Rand are ignored; only the
@@ -177,7 +177,7 @@ func (r *Rules) derive() derived {
 	return d
 }
 
-// asRead reports whether an event is the outcome for a lease that a two-step reaper read as expired, and then ended.
+// asRead reports whether an event is about an outcome that a two-step reaper sends for a lease that it read as expired.
 func (d *derived) asRead(e *engine.Event) bool { return d.guarded && e.Error == engine.LeaseExpired }
 
 // rule is one check, applied to events of some kinds before the checker's state is updated.
@@ -191,7 +191,7 @@ type rule struct {
 	asks func(c *Checker, s *subject) bool
 }
 
-// kinds is a set of kinds of events, in which an executed store call counts as one kind for each operation (Op).
+// kinds is a set of kinds of events. Executed store calls are several kinds, one for each operation (Op).
 type kinds uint64
 
 // firstCall and inCalm are kinds of events beyond the engine's: the first kind of call, and a time after the storms.

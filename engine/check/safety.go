@@ -303,7 +303,7 @@ func (c *Checker) timesOut(s *subject) bool {
 // ofKind returns the entry for a job kind in a list with an entry by kind; kinds past its end have the last entry.
 func ofKind[T any](list []T, k engine.Kind) *T { return &list[min(int(k), len(list)-1)] }
 
-// obeys checks that an execution which was due to be cancelled has ended by that time.
+// obeys checks, as a cancelled execution ends, that it did not run on after the time of its cancellation.
 func (c *Checker) obeys(s *subject) bool {
 	if s.x.told == 0 || s.n.frozen || s.n.woke >= s.x.told {
 		return false

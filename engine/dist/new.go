@@ -183,7 +183,7 @@ func newDist(e exactCurve, mean float64) (Dist, error) {
 	return Dist{curve: c.tabulate()}, nil
 }
 
-// checkValue returns an error unless a parameter in seconds is in [0, mostScale].
+// checkValue returns an error unless v is a number in [0, mostScale]; the error spells a negative value in seconds.
 func checkValue(parameter string, v float64) error {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):

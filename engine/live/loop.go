@@ -68,7 +68,7 @@ func newLoop(p *process, node int32, id engine.EngineID) *loop {
 	return l
 }
 
-// run steps the loop's engine until it was told to stop and all its work is done, or the time for stopping is over.
+// run steps the loop's engine until the loop may end after a stop: no work is left, or the time for stopping is over.
 func (l *loop) run() {
 	l.timer = time.NewTimer(time.Hour)
 	defer l.timer.Stop()
@@ -105,7 +105,8 @@ func (l *loop) arm(due engine.Time) {
 	l.timer.Reset(due.Sub(l.now()))
 }
 
-// step passes the inputs since the last step (answers, ended executions) to the engine and does what that asks for.
+// step passes the inputs since the last step (answers, ended executions) to the engine, and starts the executions that
+// the engine then asks for.
 func (l *loop) step() {
 	l.at = l.now()
 	l.begun = l.begun[:0]

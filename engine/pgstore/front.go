@@ -77,7 +77,7 @@ func (f *fronts) end(ended [engine.AnyClass + 1]place, began time.Time, whole bo
 	}
 }
 
-// restOfReaper returns how long no recovery of expired leases may run yet; 0: one may run now.
+// restOfReaper returns the time until the next recovery of expired leases may run; 0: it may run now.
 func (f *fronts) restOfReaper(now time.Time) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -48,6 +48,6 @@ func Choose(text string, words []string) (int, error) {
 	return 0, e
 }
 
-// truths maps every YAML word for a boolean, the older yes, no, on and off too, to true or false.
+// truths maps YAML words for booleans (true and false, and the older yes, no, on and off) to true or false.
 var truths = map[string]string{"yes": "true", "on": "true", "true": "true",
 	"no": "false", "off": "false", "false": "false"}

@@ -1,4 +1,4 @@
-// Package unfinished describes the unfinished jobs in a store, for checkers that compare them with recorded events.
+// Package unfinished describes the unfinished jobs in a store, for packages that check or measure a run.
 package unfinished
 
 import (

@@ -172,7 +172,7 @@ func (p *plan) takes(least, most string) {
 	p.p99 = duration(most)
 }
 
-// kind gives a scenario a policy of the kind with that name, and of its parameters a combination at random.
+// kind gives a scenario a policy of the named kind, with one of the kind's combinations of parameters, at random.
 func (d *die) kind(p *plan, name string) {
 	k := plain.Must(policies.Find(name))
 	p.kind = k

@@ -33,7 +33,8 @@ type Report struct {
 // Failed reports whether an invariant broke or the engine panicked.
 func (r *Report) Failed() bool { return r.Breach != nil || r.Panic != "" }
 
-// same reports whether two runs failed in the same way: by the same invariant and message, or by the same panic.
+// same reports whether two runs failed in the same way: by one invariant, or one panic, with messages that differ only
+// in numbers, durations and states.
 func (r *Report) same(other *Report) bool {
 	if r.Breach != nil && other.Breach != nil {
 		return r.Breach.Invariant == other.Breach.Invariant && form(r.Breach.What) == form(other.Breach.What)

@@ -34,7 +34,7 @@ type setup struct {
 	over         func(node int32, j *engine.Job)  // is called at the end of each execution; nil: ignored
 }
 
-// setup compiles the random scenario to a simulation with its checker, ready to run.
+// setup compiles the random scenario to a simulation, with the bounds and the rules for its checker, ready to run.
 func (w *World) setup() (*setup, error) {
 	compiled, err := world.Compile(w.scenario, 0, w.scenario.Seed)
 	if err != nil {
@@ -94,7 +94,7 @@ func (c *counted) Decide(now engine.Time, node int32, j *engine.Job) engine.Erro
 	return c.Handlers.(sim.Judge).Decide(now, node, j)
 }
 
-// counts holds a number of storms (injected faults) for each kind, by index in scenarios.Troubles.
+// counts holds how often storms (injected faults) of each kind had an effect, by index in scenarios.Troubles.
 type counts [32]int64
 
 // storms returns the number of storms that had an effect, by kind, see world.Setup.Met. A storm that changes attempts

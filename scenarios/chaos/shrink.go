@@ -177,7 +177,7 @@ func (s *shrinker) only(ids []engine.JobID) []string {
 	return lines
 }
 
-// fewer reduces the number of nodes or of workers, as key says, to the smallest with which the scenario fails alike.
+// fewer reduces the number of nodes or workers, by key, to the smallest with which the scenario fails in the same way.
 func (s *shrinker) fewer(key string) {
 	lines := s.lines()
 	at := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "  "+key+": ") })

@@ -56,7 +56,8 @@ type Result struct {
 	Failures    []Failure // failures by seed
 }
 
-// FaultCounts returns the kinds of storms (injected faults), and how many storms of each kind had an effect.
+// FaultCounts returns the kinds of storms (injected faults), and how often storms of each kind had an effect: one on
+// nodes or the store counts each time that it acts, any other storm once in a run.
 func (r *Result) FaultCounts() (kinds []string, counts []int64) {
 	for k, kind := range scenarios.Troubles() {
 		kinds, counts = append(kinds, kind), append(counts, r.Faults[k])
@@ -64,7 +65,7 @@ func (r *Result) FaultCounts() (kinds []string, counts []int64) {
 	return kinds, counts
 }
 
-// CheckCounts returns the numbers (I-1, ...) of the given invariants, or all, and how often each was checked.
+// CheckCounts returns the numbers (I-1, ...) of the invariants in a set (empty: all), and how often each was checked.
 func (r *Result) CheckCounts(only check.Set) (numbers []string, counts []int64) {
 	for i := check.Conservation; i < check.NumInvariants; i++ {
 		if only.Has(i) {

@@ -78,7 +78,7 @@ func (c *Comparison) Count(verdict string) int {
 // Version returns the version of the compared library: the last word of the name of its system.
 func (c *Comparison) Version() string { return c.System[strings.LastIndexByte(c.System, ' ')+1:] }
 
-// Ratio returns, as text, how many of the compared rules a preset follows, and the version: "6/11 v0.26.0", or "–".
+// Ratio returns, as text, how many of all rules a preset follows, and the version: "6/11 v0.26.0"; "–" without rules.
 func (c *Comparison) Ratio() string {
 	if len(c.Rules) == 0 {
 		return plain.Missing

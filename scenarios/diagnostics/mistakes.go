@@ -59,8 +59,8 @@ func (s *Source) noTemplate(at yaml.Mark) *quantity.Error {
 	return &quantity.Error{Message: noTemplates, Help: help}
 }
 
-// Alike completes the errors found. If the first is about a template placeholder or an odd space, where the parser
-// stops, it adds all further errors of that sort in the text.
+// Alike completes the errors found: if the first is about a template placeholder or an odd space, where the parser
+// stops, it adds the others of both sorts in the text, until there are mostAlike.
 func (s *Source) Alike(found List) List {
 	if first := found[0]; first.Message != noTemplates && first.Help != plainSpace {
 		return found

@@ -61,7 +61,7 @@ func (t *KindTable) Check(node *yaml.Node) []*yaml.LoadError {
 	return problems
 }
 
-// Unknown returns the error for a YAML node that names a kind which the table does not have, such as a distribution.
+// Unknown returns the error for a YAML node that names a kind, such as that of a distribution, which the table lacks.
 func (t *KindTable) Unknown(name *yaml.Node) *yaml.LoadError {
 	bad := UnknownName(t.Noun, name.Value, t.Kinds())
 	bad.Message = fmt.Sprintf("unknown %s %s", t.Noun, quantity.Quote(name.Value))
@@ -106,7 +106,7 @@ func (t *KindTable) RowsOf(kind string) []kindRow {
 // Doc returns the documentation of a kind, such as a storm or a distribution.
 func (t *KindTable) Doc(kind string) string { return t.RowsOf(kind)[0].Doc }
 
-// takes reports whether a map of the kind that is given by this combination of keys may have a key.
+// takes reports whether this combination of keys, which defines a kind of map, includes the given key.
 func (r kindRow) takes(key string) bool {
 	return slices.Contains(r.Required, key) || slices.Contains(r.Optional, key)
 }

@@ -195,7 +195,7 @@ func rowsAround(in string, around *yaml.Node) []kindRow {
 	return table.RowsOf(kind)
 }
 
-// MeansElsewhere reports whether word is another job system's word for a key of scenario files.
+// MeansElsewhere reports whether word is another job system's word for key, a key of scenario files, or one below it.
 func MeansElsewhere(word string, key any) bool {
 	word = plainWord(word)
 	return slices.ContainsFunc(Synonyms(), func(s synonym) bool {

@@ -217,7 +217,8 @@ var exclusive = [][2]string{{"max-attempts", "max-retries"}, {"below", "above"},
 // Merged returns a YAML map with the keys of base and of over, which wins. It shares nodes with both, and changes none.
 func Merged(base, over *yaml.Node) *yaml.Node { return MergedAt("", base, over) }
 
-// MergedAt returns two values of one key merged as by Merged; for some keys over replaces base as a whole.
+// MergedAt returns the values base and over of one key merged as by Merged, or over alone if one of them is no map or
+// over replaces base as a whole.
 func MergedAt(key string, base, over *yaml.Node) *yaml.Node {
 	if base == nil || base.Kind != yaml.MappingNode || over.Kind != yaml.MappingNode || replaces(key, base, over) {
 		return over

@@ -25,7 +25,7 @@ func Windows(sc *scenarios.Scenario) []measure.Window {
 	return windows
 }
 
-// Settings describes a scenario (phases, classes, policies, objectives) for the packages that measure and report.
+// Settings describes a scenario (classes, storms, policies, objectives) for the packages that measure and report.
 func Settings(sc *scenarios.Scenario) measure.Settings {
 	s := measure.Settings{
 		Scenario: sc.Name, Description: sc.Description, ConfigHash: sc.ConfigHash(),

@@ -59,7 +59,7 @@ const moment = 50 * time.Millisecond
 // those measured next before and after it count too.
 const momentLeast = 8
 
-// timedMeasurement is the constraint on measured values, such as a delay, that know when they were measured.
+// timedMeasurement is the constraint on measured values, such as delays, that hold the time of their measurement.
 type timedMeasurement[T any] interface {
 	measurement[T]
 	at() time.Duration

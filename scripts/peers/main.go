@@ -25,7 +25,7 @@ import (
 	"time"
 )
 
-// options holds the values of the command's flags: rounds, jobs, rates, the time for each, and the systems to compare.
+// options holds the values of the command's flags: rounds, jobs, rates, how long each rate lasts, and the systems.
 type options struct {
 	rounds, jobs int
 	rates        []int // jobs/s

@@ -66,7 +66,7 @@ func Debian(t *testing.T, name string) string {
 	return "v" + strings.FieldsFunc(version, func(r rune) bool { return r == '+' || r == '-' })[0]
 }
 
-// sides holds both sides of a comparison: the real runs of one case, one for each seed, and several simulated for each.
+// sides holds both sides of a comparison of one case: for each seed a real run, and several simulated ones.
 type sides struct {
 	c         *Case
 	real      []*Run

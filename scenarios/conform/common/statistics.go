@@ -9,7 +9,7 @@ import (
 	"qsim/results"
 )
 
-// Waits returns the function from a run to the times from the arrival of each job of the classes to its first attempt.
+// Waits returns a Part.Sample: the seconds from arrival to first attempt of each job of the classes (none: all).
 func Waits(classes ...string) func(r *Run) []float64 {
 	return each(classes, func(l *Life) (all []float64) {
 		if len(l.Began) > 0 {
@@ -19,7 +19,7 @@ func Waits(classes ...string) func(r *Run) []float64 {
 	})
 }
 
-// WaitsOf returns the function from a run to the waits of its jobs that arrive in [from, to), all in seconds.
+// WaitsOf returns a Part.Sample: the seconds from arrival to first attempt of each job that arrives in [from, to).
 func WaitsOf(from, to float64) func(r *Run) []float64 {
 	return each(nil, func(l *Life) (all []float64) {
 		if len(l.Began) > 0 && l.Enqueued >= from && l.Enqueued < to {
@@ -29,7 +29,7 @@ func WaitsOf(from, to float64) func(r *Run) []float64 {
 	})
 }
 
-// Delays returns the function from a run to its backoffs after the n-th failure: from the failure until the job is due.
+// Delays returns a Part.Sample: each job's backoff after its n-th failure, n at least 1, until it is due, in seconds.
 func Delays(n int) func(r *Run) []float64 {
 	return each(nil, func(l *Life) (all []float64) {
 		if len(l.Delayed) >= n {
@@ -49,12 +49,12 @@ func (l *Life) delay(i int) float64 {
 	return math.Round((l.Delayed[i].At+l.Delayed[i].Delay-l.Ended[i].At)*1e4) / 1e4
 }
 
-// Attempts returns the function from a run to the number of attempts of each of its jobs of the classes.
+// Attempts returns a Part.Sample: the number of attempts of each job of the classes (none: all).
 func Attempts(classes ...string) func(r *Run) []float64 {
 	return each(classes, func(l *Life) []float64 { return []float64{float64(len(l.Began))} })
 }
 
-// Runs returns the function from a run to the run times of those attempts at jobs of the classes that ended.
+// Runs returns a Part.Sample: the run times, in seconds, of the ended attempts at jobs of the classes (none: all).
 func Runs(classes ...string) func(r *Run) []float64 {
 	return each(classes, func(l *Life) (all []float64) {
 		for i, e := range l.Ended {
@@ -66,7 +66,7 @@ func Runs(classes ...string) func(r *Run) []float64 {
 	})
 }
 
-// Again returns the function from a run to the times from the start of one attempt of a job to that of its next.
+// Again returns a Part.Sample: the seconds from the start of one attempt to that of the next, for jobs of the classes.
 func Again(classes ...string) func(r *Run) []float64 {
 	return each(classes, func(l *Life) (all []float64) {
 		for i := 1; i < len(l.Began); i++ {
@@ -76,7 +76,7 @@ func Again(classes ...string) func(r *Run) []float64 {
 	})
 }
 
-// Pauses returns the function from a run to the times from a job's n-th failure (any for n = 0) to its next attempt.
+// Pauses returns a Part.Sample: the seconds from a job's n-th failure (0: from any failure) to its next attempt.
 func Pauses(n int) func(r *Run) []float64 {
 	return each(nil, func(l *Life) (all []float64) {
 		for i, e := range l.Ended {
@@ -185,7 +185,7 @@ func Last(of, other string) func(r *Run) float64 {
 	}
 }
 
-// Executions returns the function from a run to the number of attempts that begin in [from, to), in seconds.
+// Executions returns a Part.Value: the number of attempts that begin in [from, to), in seconds.
 func Executions(from, to float64) func(r *Run) float64 {
 	return func(r *Run) float64 {
 		return count(r.events, func(e Event) bool { return e.Kind == Began && e.At >= from && e.At < to })
@@ -217,12 +217,12 @@ func each(classes []string, of func(l *Life) []float64) func(r *Run) []float64 {
 	}
 }
 
-// Mean returns the function from a run to the mean of a sample of it; NaN if that is empty.
+// Mean returns a Part.Value: the mean of a sample, NaN if that is empty.
 func Mean(sample func(r *Run) []float64) func(r *Run) float64 {
 	return func(r *Run) float64 { return results.MeanOf(sample(r)) }
 }
 
-// Quantile returns the function from a run to the p-quantile of a sample of it; NaN if that is empty.
+// Quantile returns a Part.Value: the p-quantile of a sample, NaN if that is empty.
 func Quantile(p float64, sample func(r *Run) []float64) func(r *Run) float64 {
 	return func(r *Run) float64 {
 		values := slices.Sorted(slices.Values(sample(r)))
@@ -233,7 +233,7 @@ func Quantile(p float64, sample func(r *Run) []float64) func(r *Run) float64 {
 	}
 }
 
-// Within returns the function from a run to the share of a sample of it that is at most limit.
+// Within returns a Part.Value: the share of a sample that is at most limit, NaN if that is empty.
 func Within(limit float64, sample func(r *Run) []float64) func(r *Run) float64 {
 	return func(r *Run) float64 {
 		values := sample(r)

@@ -199,7 +199,7 @@ func (c *Checker) followCommitted(s *subject) {
 	if s.Error == engine.LeaseExpired && s.Kind != engine.Buried {
 		j.stand = c.rules.Node.Reaper.Stand
 		r := c.jobs.recoveries[s.r]
-		r.reaper = engine.NewEngineID(s.Node, s.n.life)
+		r.reaper, r.wrote = engine.NewEngineID(s.Node, s.n.life), s.Token
 		c.jobs.recoveries[s.r] = r
 	}
 	if s.Kind == engine.Acked {

@@ -246,7 +246,8 @@ func (c *Checker) wroteOnce(s *subject) bool {
 	if s.Error != engine.LeaseExpired || s.j == nil || !c.heard(c.now) || s.n.unheard {
 		return false
 	}
-	return s.j.committed != s.Token+1 || c.jobs.recoveries[s.r].reaper != engine.NewEngineID(s.Node, s.n.life) ||
+	r := c.jobs.recoveries[s.r]
+	return s.j.committed != s.Token+1 || r.wrote != s.Token+1 || r.reaper != engine.NewEngineID(s.Node, s.n.life) ||
 		c.complain(Atomicity, "it took the lease under token %d already", s.Token)
 }
 

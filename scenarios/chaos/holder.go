@@ -133,8 +133,8 @@ func (w *wire) takesTurns(now engine.Time, c *engine.Call) {
 	} else {
 		*x = woken{c.Engine.Node(), 1, now}
 	}
-	for i := range w.nodes {
-		if w.woken.times > 6 && now.Sub(w.woken.since) > r.Trip && w.checker.Idles(int32(i), w.woken.since) {
+	for i := range int32(len(w.nodes)) {
+		if w.woken.times > 6 && now.Sub(w.woken.since) > r.Trip && i != w.woken.node && w.checker.Idles(i, w.woken.since) {
 			w.checker.Complain(check.Idleness, 0, "node %d was woken %d times in a row, and node %d idles",
 				w.woken.node, w.woken.times, i)
 		}

@@ -22,7 +22,7 @@ type fetcher struct {
 	sent     []Term           // terms of the claim under way, in memory of its call
 	view     View
 	observed Observation
-	refused  LeaseKey // last lease of the latest late answer, to recognise a second copy of it
+	refused  LeaseKey // last lease of the latest late answer, to recognise a copy that comes right behind it
 	expiry   Time     // expiry of the leases of the claim under way, by the wall clock
 
 	statsEvery time.Duration // interval between reads of the store's statistics; 0: the policy needs none

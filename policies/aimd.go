@@ -49,7 +49,7 @@ func (p *AIMD) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return capped(dst, v.Idle, int(p.cap/capUnit)-v.InFlight[engine.Retry])
 }
 
-// Observe raises the cap on retries in flight after enough of them succeeded, and lowers it after each that failed.
+// Observe raises the cap on retries in flight once enough retries have succeeded, and lowers it after each that fails.
 func (p *AIMD) Observe(o *engine.Observation) {
 	p.begin()
 	if o.Class != engine.Retry {

@@ -190,7 +190,7 @@ type outage struct {
 }
 
 // law returns the Law (plan checker) of the policy breaker: plans must not limit a dependency whose breaker is closed,
-// nor claim more than a due probe of one whose breaker is open.
+// nor claim more than a due probe of one whose breaker is open, nor leave a probe overdue.
 func (p *Breaker) law() Law {
 	of, after, tries := make([]outage, len(p.Kinds)), p.ProbeAfter, -1 // tries: dependency probed by the latest plan
 	return law{func(v *engine.View, terms []engine.Term) string {

@@ -89,7 +89,8 @@ type carry struct {
 	first int // number of claims of that part in the latest plan
 }
 
-// divide begins a plan for idle jobs, and returns how many go to the group (class or order) that has the share.
+// divide begins a plan of one claim for each idle worker, and returns how many go to the group (class or order) that
+// has the share.
 func (c *carry) divide(idle int, share quantity.Share) int {
 	num, den := share.Fraction()
 	c.plan = pending{limit: idle}

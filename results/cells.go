@@ -77,7 +77,7 @@ func halfOf(e *Estimate, info measure.MetricInfo) string {
 }
 
 // Marks returns the signs of the verdicts on objectives in a cell of the results table, each sign once: ✓ met, ✗
-// missed, ? unclear, both as in "✓✗"; "" without objectives.
+// missed, ? unclear, so "✓✗" if some are met and some are missed; "" without objectives.
 func (c *TableCell) Marks() string {
 	marks := ""
 	for _, v := range c.Verdicts {

@@ -63,7 +63,8 @@ func seedsToReach(half, distance float64, n int, level float64) int {
 	enough := func(values int) bool {
 		return tQuantile(float64(values), level)*deviation/math.Sqrt(float64(values)) < math.Abs(distance)
 	}
-	// The normal quantile is below Student's, and soon close to it.
+	// The normal quantile is below Student's, and soon close to it: the number is the least that it asks for, or a little
+	// more.
 	normal := math.Sqrt2 * math.Erfinv(1-level) * deviation / distance
 	least, width := max(n, int(min(normal*normal, mostSeeds))), 1
 	for least+width <= mostSeeds && !enough(least+width) {
@@ -179,7 +180,7 @@ func tQuantile(n, level float64) float64 {
 
 // studentQuantile returns the quantile for probability p, at least 1/2, of Student's t distribution with v degrees of
 // freedom: the t with F(t) = 1 - I(v/(v+t²); v/2, 1/2)/2 = p, where I is the regularized incomplete beta function.
-// Abramowitz, Stegun: Handbook of Mathematical Functions (1964), section 26.7.
+// Abramowitz, Stegun: Handbook of Mathematical Functions (1964), section 26.7. Above 1-1e-6 the library is wrong.
 func studentQuantile(freedom, p float64) float64 {
 	x := mathext.InvRegIncBeta(freedom/2, 0.5, 2*(1-p))
 	return steady(math.Sqrt(freedom * (1 - x) / x))

@@ -28,12 +28,12 @@ type budget struct {
 var budgets = []budget{
 	{"engine", 3447, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
-	{"engine/check", 3140, 1650},
+	{"engine/check", 3148, 1650},
 	{"engine/dist", 1054, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 85, 83},    // of which 33 are the FIFO that package engine had, and package sim once more
 	{"engine/keyed", 66, 66},
-	{"engine/live", 1348, 1300},
+	{"engine/live", 1349, 1300},
 	{"engine/live/metrics", 315, 280}, // for Prometheus, which package live does without
 	{"engine/memstore", 3242, 2250},
 	{"engine/pgstore", 2880, 2130},
@@ -41,10 +41,10 @@ var budgets = []budget{
 	{"engine/quantity", 810, 480},
 	{"engine/sim", 2110, 1400},
 	{"engine/unfinished", 21, 21}, // of which memstore, check, measure and world know: a type of each before
-	{"policies", 2772, 1850},
+	{"policies", 2773, 1850},
 	{"scenarios", 1132, 800},      // the language with the rooms below it: 4,700 in all
 	{"scenarios/apply", 517, 398}, // of which systems.yaml is the table
-	{"scenarios/chaos", 2277, 1350},
+	{"scenarios/chaos", 2279, 1350},
 	{"scenarios/checked", 188, 196},
 	{"scenarios/checks", 425, 300},
 	{"scenarios/diagnostics", 538, 559},
@@ -57,17 +57,17 @@ var budgets = []budget{
 	{"scenarios/spec", 2948, 1900},
 	{"scenarios/study", 4974, 3000},
 	{"scenarios/trace", 1569, 1250},
-	{"scenarios/tree", 501, 444}, // YAML with positions
+	{"scenarios/tree", 502, 444}, // YAML with positions
 	{"scenarios/validate", 1102, 600},
 	{"scenarios/verify", 3282, 2600},
 	{"scenarios/world", 4469, 2700},
-	{"results", 4437, 2300},
+	{"results", 4438, 2300},
 	{"results/measure", 4725, 3150},
 	{"results/plain", 408, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
 	{"results/report", 6620, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1503, 1700},
 	{"cmd/bench", 4872, 3000}, // of which 90 find out when claims see new jobs
-	{"cmd/cli", 4987, 3600},
+	{"cmd/cli", 4993, 3600},
 	{"cmd/input", 144, 100},
 	{"cmd/play", 1117, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 81_886, 56_000
+	mostLines, goalLines             = 81_906, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

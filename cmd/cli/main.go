@@ -11,8 +11,10 @@ package cli
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -29,9 +31,13 @@ func Main(kinds ...policies.Kind) {
 		fmt.Fprintf(os.Stderr, "qsim: %v\n", err)
 		os.Exit(int(ui.ExitUsage))
 	}
-	// Go collects garbage whenever the heap has doubled, first at 4 MB: of a run with files that takes an eighth of the
-	// time. Memory that nobody writes to counts for the heap, but takes up none.
-	unused := make([]byte, 32<<20)
+	// Go collects garbage whenever the heap has doubled, first at 4 MB: of a small run with files that takes an eighth of
+	// the time. Memory that nobody writes to counts towards the heap and takes up none itself; the garbage that gathers
+	// until the first collection does, about 20 MB. It would count towards a memory limit, too.
+	var unused []byte
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
+		unused = make([]byte, 32<<20)
+	}
 	code := ui.Execute(context.Background(), newRoot(), os.Args[1:])
 	runtime.KeepAlive(unused)
 	os.Exit(int(code))

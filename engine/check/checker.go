@@ -14,9 +14,10 @@ type Checker struct {
 
 	jobs         jobs
 	nodes        []node
-	counts       engine.Stats // counts of jobs by state, without OldestReady
-	running      []int        // jobs in flight without a reaper, by job kind
-	latest       map[uint32]engine.JobID
+	counts       engine.Stats            // counts of jobs by state, without OldestReady
+	running      []int                   // jobs in flight without a reaper, by job kind
+	latest       map[uint32]engine.JobID // latest job of each serial key
+	earlier      map[ref]engine.JobID    // job of the same serial key that a job waits for
 	claim        claim
 	reaps        reaps
 	load         load
@@ -62,7 +63,7 @@ func New(r Rules) *Checker {
 	c.jobs.extend()
 	c.jobs.grow()
 	if r.Serial != nil {
-		c.latest = make(map[uint32]engine.JobID)
+		c.latest, c.earlier = make(map[uint32]engine.JobID), make(map[ref]engine.JobID)
 	}
 	for i := range c.nodes {
 		c.nodes[i].idleSince = engine.Never
@@ -192,7 +193,7 @@ func (c *Checker) prepare(s *subject) {
 		return
 	}
 	if s.j.state != engine.Dead && s.From != engine.InFlight && c.d.asRead(s.Event) {
-		c.recovered(s.r) // jobs that were in flight when they were read
+		c.recovered(s) // jobs that were in flight when they were read
 	}
 }
 
@@ -211,7 +212,7 @@ func (c *Checker) follow(s *subject) {
 		c.followLeased(s)
 	case engine.LeaseTaken:
 		c.leave(j)
-		c.recovered(s.r)
+		c.recovered(s)
 		j.reaped, j.forgotten, j.claimed, j.token = true, false, s.At, s.Token
 		c.enter(s.r, j)
 	case engine.LeaseForgotten:

@@ -111,6 +111,20 @@ func running() *story { return begun().lease(1, 0, 1, 0, 0).start(1, 0, 0, 1) }
 
 func succeeded() *story { return running().after(time.Second).finish(1, 0, 0, 1, engine.NoError) }
 
+// restart ends a process and begins its next life.
+func (s *story) restart(node int32) *story {
+	return s.add(engine.Event{Kind: engine.NodeDown, Node: node}).add(engine.Event{Kind: engine.NodeUp, Node: node})
+}
+
+// lapsing sets the rules for leases that lapse one second after they end.
+func lapsing(r *check.Rules) { r.Store.LapseAfter = time.Second }
+
+// expired is the story of a job whose lease, of the second life of node 0, node 1 takes and ends.
+func expired() *story {
+	return (&story{}).up().restart(0).enqueue(1).lease(1, 0, 1, 0, 0).after(11*time.Second).take(1, 1).
+		add(engine.Event{Kind: engine.Nacked, Job: 1, Node: 1, Delivery: 1, Error: engine.LeaseExpired, Delay: time.Second, From: engine.InFlight, Token: 2})
+}
+
 func failed() *story { return running().after(time.Second).finish(1, 0, 0, 1, engine.Timeout) }
 
 // attempt claims job 1 as soon as it is ready, and runs it in no time.
@@ -157,7 +171,7 @@ func TestBreaches(t *testing.T) {
 		{"a current commit is refused", succeeded().commit(engine.Fenced, 1, 1, engine.NoError, 0), nil, "I-7"},
 		{"a lease of another is extended", running().after(11*time.Second).take(1, 1).add(engine.Event{Kind: engine.Extended, Job: 1, Token: 1}), nil, "I-7"},
 		{"a current lease is not extended", running().add(engine.Event{Kind: engine.ExtendRefused, Job: 1, Token: 1}), nil, "I-7"},
-		{"a commit after the lease lapsed", succeeded().after(11*time.Second).commit(engine.Acked, 1, 1, engine.NoError, 0), func(r *check.Rules) { r.Store.LapseAfter = time.Second }, "I-7"},
+		{"a commit after the lease lapsed", succeeded().after(11*time.Second).commit(engine.Acked, 1, 1, engine.NoError, 0), lapsing, "I-7"},
 		{"claimed before it is due", failed().commit(engine.Nacked, 1, 1, engine.Timeout, time.Second).lease(1, 0, 2, 0, 0), nil, "I-8"},
 		{"promoted before it is due", failed().commit(engine.Nacked, 1, 1, engine.Timeout, time.Second).promoted(1), nil, "I-8"},
 		{"over the limit of what is in flight", running().enqueue(2).lease(2, 0, 1, 0, time.Second), func(r *check.Rules) { r.Store.MaxInFlight = 1 }, "I-15"},
@@ -174,6 +188,10 @@ func TestBreaches(t *testing.T) {
 		{"two retries where one may run", begun().failAgain(1, engine.Timeout).lease(1, 0, 2, 0, time.Second).start(1, 0, 0, 2), func(r *check.Rules) { r.Holds.Caps[engine.Retry] = 1 }, "I-11"},
 		{"a wait that was none", begun().lease(1, 0, 1, time.Second, 0), nil, "I-15"},
 		{"an outcome that comes again", failed().commit(engine.Nacked, 1, 1, engine.Timeout, time.Second).add(engine.Event{Kind: engine.Fenced, Job: 1, Token: 1, Error: engine.Timeout}), nil, "I-16"},
+		{"an outcome of a reaper that comes again", expired().add(engine.Event{Kind: engine.Fenced, Job: 1, Node: 1, Token: 2, Error: engine.LeaseExpired}), nil, "I-16"},
+		{"an outcome that comes again, beside a lapsed lease of another", failed().commit(engine.Nacked, 1, 1, engine.Timeout, time.Second).after(time.Second).promoted(1).lease(1, 1, 2, 0, 2*time.Second).after(12 * time.Second).add(engine.Event{Kind: engine.Fenced, Job: 1, Token: 1, Error: engine.Timeout}), lapsing, "I-16"},
+		{"an outcome of an earlier life that comes again, beside a lapsed lease", failed().commit(engine.Nacked, 1, 1, engine.Timeout, time.Second).restart(0).after(time.Second).promoted(1).lease(1, 0, 2, 0, 2*time.Second).after(12 * time.Second).add(engine.Event{Kind: engine.Fenced, Job: 1, Token: 1, Error: engine.Timeout}), lapsing, ""},
+		{"an outcome of an earlier life of a reaper that comes again, beside a lapsed lease", expired().restart(1).after(time.Second).promoted(1).lease(1, 1, 2, 0, 12*time.Second).after(12 * time.Second).add(engine.Event{Kind: engine.Fenced, Job: 1, Node: 1, Token: 2, Error: engine.LeaseExpired}), lapsing, ""},
 		{"given up early", succeeded().commit(engine.GaveUp, 1, 1, engine.NoError, 0), nil, "I-16"},
 		{"time goes back", begun().after(-time.Second).enqueue(2), nil, "I-17"},
 		{"idle beside a ready job", begun().after(time.Minute).enqueue(2), func(r *check.Rules) { r.Calm, r.Idle = 0, 10*time.Second }, "I-12"},

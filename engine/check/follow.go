@@ -7,7 +7,7 @@ import (
 )
 
 func (c *Checker) followEnqueued(s *subject) {
-	j := c.jobs.add(s.Job)
+	r, j := c.jobs.add(s.Job)
 	j.enqueued, j.tenant, j.kind = s.At, s.Tenant, s.JobKind
 	if t := c.tenant(j.tenant); t != nil {
 		t.enqueued = s.At
@@ -16,8 +16,9 @@ func (c *Checker) followEnqueued(s *subject) {
 	if c.rules.Serial == nil {
 		return
 	}
+	delete(c.earlier, r)
 	if key := c.rules.Serial(s.Job); key != 0 {
-		j.before, c.latest[key] = c.latest[key], s.Job
+		c.earlier[r], c.latest[key] = c.latest[key], s.Job
 	}
 }
 
@@ -168,8 +169,8 @@ func (c *Checker) followLeased(s *subject) {
 
 // recovered counts a recovery of a job's lease. Only bounds are known for a reaper with two steps: it reads the count
 // in its first step, and StoreOptions.RecoveriesWithin may have restarted the count since.
-func (c *Checker) recovered(of ref) {
-	r, within := c.jobs.recoveries[of], c.rules.Store.RecoveriesWithin
+func (c *Checker) recovered(s *subject) {
+	r, within := c.jobs.recoveries[s.r], c.rules.Store.RecoveriesWithin
 	before := r.n
 	if within > 0 && c.now.Sub(r.at) > within {
 		r.n = 0
@@ -185,8 +186,8 @@ func (c *Checker) recovered(of ref) {
 	if r.vague {
 		r.counted = span{0, math.MaxInt32}
 	}
-	r.most = max(r.most, r.counted.most)
-	c.jobs.recoveries[of] = r
+	r.most, r.taker = max(r.most, r.counted.most), engine.NewEngineID(s.Node, s.n.life)
+	c.jobs.recoveries[s.r] = r
 }
 
 func (c *Checker) followCommitted(s *subject) {
@@ -206,7 +207,10 @@ func (c *Checker) followCommitted(s *subject) {
 		c.jobs.finish(s.r, j)
 		return
 	}
-	j.committed, j.wrote = s.Token, j.life
+	j.committed, j.wrote = s.Token, engine.NewEngineID(j.node, j.life)
+	if j.reaped {
+		j.wrote = c.jobs.recoveries[s.r].taker
+	}
 	switch s.Kind {
 	case engine.Buried:
 		j.state = engine.Dead

@@ -36,10 +36,6 @@ func (s *story) retry(job engine.JobID, err engine.ErrorKind) *story {
 // until goes on at a time.
 func (s *story) until(at time.Duration) *story { s.at = engine.Time(at); return s }
 
-func (s *story) restart() *story {
-	return s.add(engine.Event{Kind: engine.NodeDown}).add(engine.Event{Kind: engine.NodeUp})
-}
-
 func (s *story) shed(job engine.JobID) *story {
 	return s.add(engine.Event{Kind: engine.Buried, Job: job, From: engine.Ready})
 }
@@ -95,7 +91,7 @@ func TestHolds(t *testing.T) {
 		{"nor do two that fail", bucket, two().run(7, bad).run(8, bad).retry(3, bad), nil, "I-11"},
 		{"what is beyond the brim is lost", bucket, failing(4).run(7, good).run(8, good).retry(1, bad).retry(2, bad).retry(3, bad), nil, "I-11"},
 		{"a job was claimed ahead", bucket, two().retry(3, bad), func(r *check.Rules) { r.Node.Fetch.Prefetch = 1 }, ""},
-		{"a new process has a full bucket", bucket, two().restart().retry(3, bad).retry(4, bad), nil, ""},
+		{"a new process has a full bucket", bucket, two().restart(0).retry(3, bad).retry(4, bad), nil, ""},
 		{"a budget pays for two", budget, two(), nil, ""},
 		{"and not for three", budget, two().until(11*time.Second-ns).retry(3, bad), nil, "I-11"},
 		{"in a window", budget, two().until(11*time.Second).retry(3, bad).retry(4, bad), nil, ""},

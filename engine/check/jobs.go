@@ -48,19 +48,19 @@ type job struct {
 	// Without a fence by token: the least attempts charged at its latest claim, which is included; the most at any time.
 	unfenced span
 	snoozes  int32
-	swept    uint32        // number of the latest Checker.Sweep in which the store had it
-	dropped  engine.Token  // token under which the holder will commit nothing any more
-	delay    time.Duration // delay of its latest failure, as stored
-	draw     float64       // latest uniform draw for jitter
-	drawn    int32         // delivery of that draw; 0: none
-	wrote    uint32        // life of the node that held the lease of the outcome under committed
-	before   engine.JobID  // earlier job of its serial key that it waits for; 0: none
+	swept    uint32          // number of the latest Checker.Sweep in which the store had it
+	dropped  engine.Token    // token under which the holder will commit nothing any more
+	delay    time.Duration   // delay of its latest failure, as stored
+	draw     float64         // latest uniform draw for jitter
+	drawn    int32           // delivery of that draw; 0: none
+	wrote    engine.EngineID // holder of the lease under which that outcome took effect
 }
 
 // recoveries counts the recoveries of a job's lease towards Reaper.BuryAt.
 type recoveries struct {
 	reaper  engine.EngineID // reaper that last recovered the lease
 	wrote   engine.Token    // token under which it then committed its outcome
+	taker   engine.EngineID // reaper that last took the lease
 	n       int32           // recoveries counted, since at
 	most    int32           // upper bound of those counted by any reaper
 	at      engine.Time     // time of the first
@@ -134,7 +134,7 @@ func (t *jobs) find(id engine.JobID) ref {
 }
 
 // add adds the state of a job with a new ID, which must not be 0.
-func (t *jobs) add(id engine.JobID) *job {
+func (t *jobs) add(id engine.JobID) (ref, *job) {
 	if t.used*4 >= len(t.index)*3 {
 		t.grow()
 	}
@@ -152,7 +152,7 @@ func (t *jobs) add(id engine.JobID) *job {
 		t.used++
 	}
 	p.refs[slot(id)] = r
-	return j
+	return r, j
 }
 
 // extend returns the ref of a new entry.

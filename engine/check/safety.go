@@ -65,12 +65,12 @@ func (c *Checker) waitedSo(s *subject) bool {
 }
 
 func (c *Checker) isFirstOfKey(s *subject) bool {
-	r := isDone
-	if s.j.before != 0 {
-		r = c.jobs.find(s.j.before)
+	r, earlier := isDone, c.earlier[s.r]
+	if earlier != 0 {
+		r = c.jobs.find(earlier)
 	}
 	return r == isDone || c.jobs.at(r).state == engine.Dead ||
-		c.complain(Due, "job %d of the same serial key comes first", s.j.before)
+		c.complain(Due, "job %d of the same serial key comes first", earlier)
 }
 
 // raisesToken checks that the fencing token of a new lease is above those of all earlier leases of the job.
@@ -227,7 +227,7 @@ func (c *Checker) isCurrent(j *job) bool {
 func (c *Checker) wasNotDone(s *subject) bool {
 	j := s.j
 	twice := !c.isCurrent(j) && c.d.fenced && !c.d.asRead(s.Event) &&
-		s.Token == j.committed && s.Node == j.node && j.wrote == s.n.life && !s.n.returnsLate
+		s.Token == j.committed && j.wrote == engine.NewEngineID(s.Node, s.n.life) && !s.n.returnsLate
 	return !twice || c.complain(Atomicity, "the outcome under token %d took effect already", s.Token)
 }
 

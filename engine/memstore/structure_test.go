@@ -484,6 +484,7 @@ func TestCheckSeesDamage(t *testing.T) {
 			*root = child
 		}},
 		{"an index", func(s *Store) { s.index.slots[s.index.home(half(1))] = 0 }},
+		{"a block's count", func(s *Store) { s.rows.used[0]-- }},
 		{"a free row", func(s *Store) { s.rows.at(s.rows.free - 1).id = 5 }},
 		{"a front", func(s *Store) { s.tenants.turn.cells[0].fronts[frontOldest][0]++ }},
 		{"the fronts", func(s *Store) { s.lines.lanes[0].cell.fronts[frontInTurn] = [engine.NumClasses]uint32{} }},

@@ -7,7 +7,7 @@ import (
 	"qsim/engine"
 )
 
-// claimGaps measures the claim gaps of some jobs: times in which a fresh one of them was ready and none was claimed.
+// claimGaps measures the claim gaps of a view's jobs: times in which one was ready and fresh, and no fresh one claimed.
 type claimGaps struct {
 	since  engine.Time // begin of the gap under way: a fresh job is ready since then, and none was claimed
 	streak uint64      // consecutive claims of retries while a fresh job was ready

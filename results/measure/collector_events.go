@@ -45,7 +45,7 @@ func (c *Collector) Enqueued(at engine.Time, j *engine.NewJob) {
 	}
 }
 
-// Promoted counts a waiting job (scheduled, or a retry not yet due) that becomes ready, for engine.JobRecorder.
+// Promoted counts a waiting job (scheduled, or a retry in backoff) that becomes ready, for engine.JobRecorder.
 func (c *Collector) Promoted(at engine.Time, _ int32, p *engine.Promotion) {
 	c.pass(at)
 	for _, v := range c.views {

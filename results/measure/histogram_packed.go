@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// RunHistogram is the distribution of the waits that a query selects in one run, without empty buckets: a kilobyte or
-// two instead of 29, since thousands of runs are kept. Results are stored in this form.
+// RunHistogram is the distribution of the waits that a query selects, in one run or pooled over several, without empty
+// buckets: a kilobyte or two instead of 29, since thousands of runs are kept. Results are stored in this form.
 type RunHistogram struct {
 	Query Query `json:"query"`
 	PackedWaits

@@ -171,7 +171,7 @@ type TunedPolicy struct {
 	Checked []Verdict `json:"-"` // verdicts on the best setting with fresh seeds
 }
 
-// valuesOrNull lists the best setting's values, in the order of the scenario keys; nil, written as null, if there is none.
+// valuesOrNull lists the best setting's values, in the order of the scenario keys; nil, written null, if there is none.
 type valuesOrNull []string
 
 // Trial is the result of one setting (combination of values of scenario keys) that a search for the best one tried.

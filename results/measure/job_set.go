@@ -183,7 +183,8 @@ func (s *jobSet) leftOver(u *unfinished.Job, unstarted time.Duration, starved bo
 	}
 }
 
-// within returns the share of fresh jobs claimed within a wait limit, without those that have waited for less at the end.
+// within returns the share of fresh jobs claimed within a wait limit, without those that have not waited that long when
+// the run ends.
 func (s *jobSet) within(limit time.Duration) number {
 	for i := range s.limits {
 		if l := &s.limits[i]; l.limit == limit {

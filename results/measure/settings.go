@@ -117,7 +117,7 @@ func (s *Settings) Charted() Query {
 	return charted
 }
 
-// PolicyInfo describes a policy of a scenario: its name, its guarantee, its own numbers of nodes and workers, its lease.
+// PolicyInfo describes a policy of a scenario: its name, its guarantee, its own numbers of nodes and workers, its TTL.
 type PolicyInfo struct {
 	Kind  string // kind of the policy, for example "inflight-cap"
 	Label string // unique name of the policy; default: its kind

@@ -95,7 +95,7 @@ type Control struct {
 	For    time.Duration
 	Offset time.Duration // ShiftClock: negative: the clock falls behind
 	Share  float64       // LoseLeases, Redrive: share of the jobs hit, in [0, 1]
-	Reset  bool          // Redrive: see Redriver
+	Reset  bool          // Redrive: see sim.Store
 	Limit  int           // LimitStore: at least 1
 	// Draw keys the draws of LoseLeases and Redrive, with the job and how often the
 	// control came before.

@@ -58,7 +58,7 @@ func (s *Store) Insert(_ context.Context, jobs []engine.JobID, dst []engine.Prom
 	return dst, nil
 }
 
-// Redrive makes dead jobs ready again, those for which revive returns true, see sim.Redriver. It calls revive in the
+// Redrive makes dead jobs ready again, those for which revive returns true, see sim.Store. It calls revive in the
 // order of their deaths. A job with a serial key goes behind the others of that key.
 func (s *Store) Redrive(revive func(engine.JobID) bool, reset bool, dst []engine.Promotion) []engine.Promotion {
 	s.mu.lock()
@@ -87,7 +87,7 @@ func (s *Store) Redrive(revive func(engine.JobID) bool, reset bool, dst []engine
 	return dst
 }
 
-// LoseLeases deletes the lease records for which lose returns true, see sim.LeaseLoser. It calls lose in the order of
+// LoseLeases deletes the lease records for which lose returns true, see sim.Store. It calls lose in the order of
 // expiries; lapsed leases have no record.
 func (s *Store) LoseLeases(lose func(engine.JobID) bool, dst []engine.Lease) []engine.Lease {
 	s.mu.lock()
@@ -152,7 +152,7 @@ func (s *Store) countAhead(r *row) int {
 	return n
 }
 
-// Passed returns how many ready jobs came before the first one that the latest claim leased, see sim.PassCounter.
+// Passed returns how many ready jobs came before the first one that the latest claim leased, see sim.Store.
 func (s *Store) Passed() int {
 	s.mu.lock()
 	defer s.mu.unlock()

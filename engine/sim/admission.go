@@ -64,7 +64,7 @@ func (s *Sim) serveNext() {
 // Rows holds the numbers of jobs in the store, by state, as it serves a call, whose duration may depend on them.
 type Rows struct {
 	Ready    int
-	Ahead    int // ready jobs that a claim passes over, see PassCounter
+	Ahead    int // ready jobs that a claim passes over, see Store.Passed
 	Waiting  int
 	InFlight int
 	Ended    int // jobs done or dead
@@ -82,13 +82,4 @@ func (s *Sim) countRows() {
 		InFlight: st.InFlight[engine.Fresh] + st.InFlight[engine.Retry],
 		Ended:    int(s.tally.enqueued - s.live),
 	}
-}
-
-// countAhead records how many ready jobs the latest claim passed over, as Rows.Ahead.
-func (s *Sim) countAhead() {
-	counter, ok := s.store.(PassCounter)
-	if !ok {
-		panic("sim: the store counts no rows ahead")
-	}
-	s.rows.Ahead = counter.Passed()
 }

@@ -100,30 +100,6 @@ func (e *endings) End(now engine.Time, node int32, j *engine.Job, err engine.Err
 	e.flaky.End(now, node, j, err, aborted)
 }
 
-// bare is a store without any optional method.
-type bare struct{ sim.Store }
-
-// TestStoresThatCannot configures simulations with features that their store lacks: New panics with the feature's name.
-func TestStoresThatCannot(t *testing.T) {
-	for want, change := range map[string]func(w *world){
-		"sim: the store counts no rows ahead": func(w *world) { w.config.CountRows = true },
-		"sim: the store loses no leases":      func(w *world) { w.config.Controls = []sim.Control{{Kind: sim.LoseLeases, At: second}} },
-		"sim: the store redrives no jobs":     func(w *world) { w.config.Controls = []sim.Control{{Kind: sim.Redrive, At: second}} },
-	} {
-		w := quietWorld(t, 30)
-		w.wrap = func(m *memstore.Store) sim.Store { return bare{m} }
-		change(w)
-		func() {
-			defer func() {
-				if got := recover(); got != want {
-					t.Errorf("got %v, want %s", got, want)
-				}
-			}()
-			w.start().Run()
-		}()
-	}
-}
-
 // broken is a store that refuses to enqueue or to count.
 type broken struct {
 	sim.Store

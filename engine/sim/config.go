@@ -14,6 +14,19 @@ type Store interface {
 	NextDue() engine.Time
 	// PromoteDue makes the jobs due by now ready and appends them to dst.
 	PromoteDue(dst []engine.Promotion) []engine.Promotion
+	// Passed returns the number of ready jobs before the first one that the latest Claim leased, in the order of
+	// (priority, ready key, job ID), whatever the plan; all that were ready if it leased none. Buried jobs do not count.
+	// It requires engine.StoreOptions.CountAhead.
+	Passed() int
+	// LoseLeases deletes, as a fault does, the lease record of every job in flight for which lose returns true, and appends
+	// the leases as their holders have them to dst. The jobs stay in flight: see engine.StoreOptions.Orphans for their
+	// recovery. lose is called once for each, in an order that depends only on earlier calls.
+	LoseLeases(lose func(engine.JobID) bool, dst []engine.Lease) []engine.Lease
+	// Redrive makes the dead jobs for which revive returns true ready, as if they had become due now, and appends them to
+	// dst. With reset they start over: Charged, Failures, Recoveries, Snoozes and LastDelay are 0; Delivery, Token and Age
+	// go on in any case. revive is called once for each, in an order that depends only on earlier calls. It requires
+	// engine.StoreOptions.KeepDead.
+	Redrive(revive func(engine.JobID) bool, reset bool, dst []engine.Promotion) []engine.Promotion
 }
 
 // WakeMode selects the nodes that are woken when jobs become ready.

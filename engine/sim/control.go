@@ -216,12 +216,8 @@ func (s *Sim) happens(c *Control, job engine.JobID, came int) bool {
 
 // loseLeases deletes the lease records hit by a fault and returns their number.
 func (s *Sim) loseLeases(c *Control, came int) (lost int) {
-	loser, ok := s.store.(LeaseLoser)
-	if !ok {
-		panic("sim: the store loses no leases")
-	}
 	s.promoteFirst()
-	for _, l := range loser.LoseLeases(func(job engine.JobID) bool { return s.happens(c, job, came) }, nil) {
+	for _, l := range s.store.LoseLeases(func(job engine.JobID) bool { return s.happens(c, job, came) }, nil) {
 		s.record(engine.Event{Kind: engine.LeaseForgotten, Class: l.Class(), JobKind: l.Kind, Tenant: l.Tenant, Job: l.ID,
 			Token: l.Token, Delivery: l.Delivery, Holder: l.Holder, Age: l.Age, Node: -1})
 		lost++
@@ -231,13 +227,9 @@ func (s *Sim) loseLeases(c *Control, came int) (lost int) {
 
 // redrive makes the dead jobs hit by a control ready again and returns their number.
 func (s *Sim) redrive(c *Control, came int) int {
-	redriver, ok := s.store.(Redriver)
-	if !ok {
-		panic("sim: the store redrives no jobs")
-	}
 	s.promoteFirst()
 	s.controls.redrives--
-	s.promoted = redriver.Redrive(func(job engine.JobID) bool { return s.happens(c, job, came) }, c.Reset, s.promoted[:0])
+	s.promoted = s.store.Redrive(func(job engine.JobID) bool { return s.happens(c, job, came) }, c.Reset, s.promoted[:0])
 	for i := range s.promoted {
 		p := &s.promoted[i]
 		s.record(engine.Event{Kind: engine.Redriven, Class: p.Class, JobKind: p.Kind, Tenant: p.Tenant, Job: p.Job, Node: -1})

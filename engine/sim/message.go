@@ -95,7 +95,7 @@ func (s *Sim) execute(m *message) {
 	}
 	m.Execute(context.Background(), s.serves, m.fate.Refuse)
 	if rows != nil && m.Op == engine.OpClaim && m.Err == nil {
-		s.countAhead()
+		s.rows.Ahead = s.store.Passed()
 	}
 	if s.cfg.Claimed != nil && m.Op == engine.OpClaim {
 		s.cfg.Claimed(&m.Call)

@@ -241,9 +241,4 @@ func (w *world) summary(s *sim.Sim) string {
 		l.n[engine.Fenced], l.n[engine.LeaseTaken], l.n[engine.LeaseLost], l.n[engine.CallTimedOut], l.n[engine.Aborted], uint64(s.Digest()))
 }
 
-var (
-	_ sim.Store       = (*memstore.Store)(nil)
-	_ sim.PassCounter = (*memstore.Store)(nil)
-	_ sim.LeaseLoser  = (*memstore.Store)(nil)
-	_ sim.Redriver    = (*memstore.Store)(nil)
-)
+var _ sim.Store = (*memstore.Store)(nil)

@@ -30,7 +30,7 @@ type Subject struct {
 	Store engine.Store
 	// Advance moves the store's clock on, which stands still otherwise. Nil: its clock goes by itself.
 	Advance func(d time.Duration)
-	// Redrive makes those of jobs ready that are dead, like sim.Redriver, if the store keeps dead
+	// Redrive makes those of jobs ready that are dead, as sim.Store does, if the store keeps dead
 	// jobs. Nil: not supported.
 	Redrive func(jobs []engine.JobID, reset bool) ([]engine.Promotion, error)
 }

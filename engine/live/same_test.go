@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"qsim/engine"
+	faults "qsim/engine/fault"
 	"qsim/engine/keyed"
 	"qsim/engine/live"
 	"qsim/engine/memstore"
@@ -56,7 +57,7 @@ var schedule = []scripted{
 func (s *scripted) run(delivery int32) execution { return s.runs[min(int(delivery), len(s.runs))-1] }
 
 // cutOff is when no lease is extended.
-var cutOff = sim.Window{From: engine.Time(7 * time.Second), For: 2 * time.Second}
+var cutOff = faults.Window{From: engine.Time(7 * time.Second), For: 2 * time.Second}
 
 const scheduleEnds = 20 * time.Second
 
@@ -92,7 +93,7 @@ func simulate(t *testing.T) string {
 		Store: func(clock func() engine.Time) sim.Store {
 			return memstore.NewSingle(clock, engine.StoreOptions{LapseAfter: -1})
 		},
-		Network:  &sim.Links{Faults: []sim.Fault{{Window: cutOff, Ops: [engine.NumOps]bool{engine.OpExtend: true}, Error: 1}}},
+		Network:  &sim.Links{Faults: []faults.Fault{{Window: cutOff, Ops: [engine.NumOps]bool{engine.OpExtend: true}, Error: 1}}},
 		Handlers: simulated{}, Workload: &arrivals{}, Recorder: driven{&recorded}, Until: engine.Time(scheduleEnds),
 	})
 	s.Run()

@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"slices"
+	"time"
 
 	"qsim/engine"
 	"qsim/engine/heap"
@@ -68,6 +69,15 @@ type Rows struct {
 	Waiting  int
 	InFlight int
 	Ended    int // jobs done or dead
+}
+
+// RowCosts holds the added duration of a store call for each job in the store, by state.
+type RowCosts struct{ Ready, Ahead, Waiting, InFlight, Ended time.Duration }
+
+// of returns the time in nanoseconds that the jobs in the store, counted by r, add to the duration of a call.
+func (c *RowCosts) of(r *Rows) float64 {
+	return float64(c.Ready)*float64(r.Ready) + float64(c.Ahead)*float64(r.Ahead) + float64(c.Waiting)*float64(r.Waiting) +
+		float64(c.InFlight)*float64(r.InFlight) + float64(c.Ended)*float64(r.Ended)
 }
 
 // countRows counts the jobs in the store before a call takes effect.

@@ -10,6 +10,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/dist"
+	"qsim/engine/fault"
 	"qsim/engine/memstore"
 	"qsim/engine/sim"
 	"qsim/policies"
@@ -22,35 +23,35 @@ func TestBefell(t *testing.T) {
 	at := func(s int) engine.Time { return engine.Time(s) * second }
 	for _, tt := range []struct {
 		name     string
-		controls []sim.Control
+		controls []fault.Control
 		want     string
 	}{
-		{"a process that is down", []sim.Control{
-			{Kind: sim.Crash, Node: 1, At: at(10), For: down}, {Kind: sim.Crash, Node: 1, At: at(11), For: time.Second},
-			{Kind: sim.Pause, Node: 1, At: at(12), For: time.Second}, {Kind: sim.StopNode, Node: 1, At: at(13), For: time.Second},
-			{Kind: sim.ShiftClock, Node: 1, At: at(14), For: time.Second, Offset: time.Second}},
+		{"a process that is down", []fault.Control{
+			{Kind: fault.Crash, Node: 1, At: at(10), For: down}, {Kind: fault.Crash, Node: 1, At: at(11), For: time.Second},
+			{Kind: fault.Pause, Node: 1, At: at(12), For: time.Second}, {Kind: fault.StopNode, Node: 1, At: at(13), For: time.Second},
+			{Kind: fault.ShiftClock, Node: 1, At: at(14), For: time.Second, Offset: time.Second}},
 			"0 of 1 at 10s, 4 of 1 at 14s"},
-		{"a process that is frozen", []sim.Control{
-			{Kind: sim.Pause, Node: 1, At: at(10), For: frozen}, {Kind: sim.Pause, Node: 1, At: at(11), For: time.Second},
-			{Kind: sim.StopNode, Node: 1, At: at(13), For: time.Second}, {Kind: sim.StopNode, Node: 1, At: at(20), For: time.Second}},
+		{"a process that is frozen", []fault.Control{
+			{Kind: fault.Pause, Node: 1, At: at(10), For: frozen}, {Kind: fault.Pause, Node: 1, At: at(11), For: time.Second},
+			{Kind: fault.StopNode, Node: 1, At: at(13), For: time.Second}, {Kind: fault.StopNode, Node: 1, At: at(20), For: time.Second}},
 			"0 of 1 at 10s, 1 of 1 at 11s, 3 of 1 at 20s"},
-		{"clocks", []sim.Control{
-			{Kind: sim.ShiftClock, At: at(10)}, {Kind: sim.ShiftClock, At: at(11), For: time.Second}, {Kind: sim.ShiftClock, At: at(12), Offset: -1}},
+		{"clocks", []fault.Control{
+			{Kind: fault.ShiftClock, At: at(10)}, {Kind: fault.ShiftClock, At: at(11), For: time.Second}, {Kind: fault.ShiftClock, At: at(12), Offset: -1}},
 			"2 of 0 at 12s"},
-		{"leases", []sim.Control{{Kind: sim.LoseLeases, At: at(1), Share: 1}, {Kind: sim.LoseLeases, At: at(7), Share: 1}, {Kind: sim.LoseLeases, At: at(7) + 1, Share: 1}},
+		{"leases", []fault.Control{{Kind: fault.LoseLeases, At: at(1), Share: 1}, {Kind: fault.LoseLeases, At: at(7), Share: 1}, {Kind: fault.LoseLeases, At: at(7) + 1, Share: 1}},
 			"1 of 0 at 7s"},
-		{"the dead", []sim.Control{{Kind: sim.Redrive, At: at(7), Share: 1}, {Kind: sim.Redrive, At: at(40), Share: 1}, {Kind: sim.Redrive, At: at(40) + 1, Share: 1}},
+		{"the dead", []fault.Control{{Kind: fault.Redrive, At: at(7), Share: 1}, {Kind: fault.Redrive, At: at(40), Share: 1}, {Kind: fault.Redrive, At: at(40) + 1, Share: 1}},
 			"1 of 0 at 40s"},
-		{"an event, before a time", []sim.Control{
-			{Kind: sim.ShiftClock, On: engine.Leased, Node: -1, Offset: 1, Before: at(5) + 500_000}, {Kind: sim.ShiftClock, On: engine.Leased, Node: -1, Offset: 1, Before: at(5) + 500_001},
-			{Kind: sim.ShiftClock, On: engine.Leased, Nth: 2, At: second, Offset: 1}, {Kind: sim.ShiftClock, On: engine.Leased, Node: 1, Offset: 1},
-			{Kind: sim.ShiftClock, On: engine.Enqueued, Node: -1, Offset: 1}, {Kind: sim.ShiftClock, On: engine.Called, Op: engine.OpClaim, Nth: 4, Node: -1, At: 2 * second, Offset: 1},
-			{Kind: sim.ShiftClock, On: engine.Called, Node: 1, At: 3 * second, Offset: 1}, {Kind: sim.ShiftClock, On: engine.Called, Op: engine.OpClaim, Nth: 3, Offset: 1}},
+		{"an event, before a time", []fault.Control{
+			{Kind: fault.ShiftClock, On: engine.Leased, Node: -1, Offset: 1, Before: at(5) + 500_000}, {Kind: fault.ShiftClock, On: engine.Leased, Node: -1, Offset: 1, Before: at(5) + 500_001},
+			{Kind: fault.ShiftClock, On: engine.Leased, Nth: 2, At: second, Offset: 1}, {Kind: fault.ShiftClock, On: engine.Leased, Node: 1, Offset: 1},
+			{Kind: fault.ShiftClock, On: engine.Enqueued, Node: -1, Offset: 1}, {Kind: fault.ShiftClock, On: engine.Called, Op: engine.OpClaim, Nth: 4, Node: -1, At: 2 * second, Offset: 1},
+			{Kind: fault.ShiftClock, On: engine.Called, Node: 1, At: 3 * second, Offset: 1}, {Kind: fault.ShiftClock, On: engine.Called, Op: engine.OpClaim, Nth: 3, Offset: 1}},
 			"6 of 1 at 3.0005s, 1 of 0 at 5.0005s, 2 of 0 at 6.0005s, 5 of 1 at 7.0005s"},
-		{"one node after the other", []sim.Control{{Kind: sim.Crash, At: at(10), For: time.Second, Times: 3, Every: 3 * time.Second, Rolls: true}},
+		{"one node after the other", []fault.Control{{Kind: fault.Crash, At: at(10), For: time.Second, Times: 3, Every: 3 * time.Second, Rolls: true}},
 			"0 of 0 at 10s, 0 of 1 at 13s, 0 of 0 at 16s"},
-		{"the store", []sim.Control{{Kind: sim.StallReaper, At: at(10), For: time.Second}, {Kind: sim.StallPromoter, At: at(11), For: time.Second},
-			{Kind: sim.StallStore, At: at(12), For: time.Second, Times: 2, Every: 2 * time.Second}, {Kind: sim.LimitStore, At: at(13), For: time.Second, Limit: 1}},
+		{"the store", []fault.Control{{Kind: fault.StallReaper, At: at(10), For: time.Second}, {Kind: fault.StallPromoter, At: at(11), For: time.Second},
+			{Kind: fault.StallStore, At: at(12), For: time.Second, Times: 2, Every: 2 * time.Second}, {Kind: fault.LimitStore, At: at(13), For: time.Second, Limit: 1}},
 			"0 of 0 at 10s, 1 of 0 at 11s, 2 of 0 at 12s, 3 of 0 at 13s, 2 of 0 at 14s"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -79,7 +80,7 @@ func TestCrashIsTold(t *testing.T) {
 	w.flaky.service = drawn(t)(dist.Constant(5))
 	ends := &endings{flaky: w.flaky}
 	w.handlers = ends
-	w.config.Controls = []sim.Control{{Kind: sim.Crash, At: 2 * second, For: time.Second}}
+	w.config.Controls = []fault.Control{{Kind: fault.Crash, At: 2 * second, For: time.Second}}
 	aborted := w.events(engine.Aborted)
 	if len(aborted) == 0 || ends.aborted != len(aborted) || ends.others != 0 || ends.ended-ends.aborted != w.ledger.n[engine.Finished] {
 		t.Errorf("%d executions die: handlers are told of %d (%d with another error), and of %d ends; %d finished",
@@ -139,7 +140,7 @@ func TestStoreErrorsAreTold(t *testing.T) {
 func TestClockOutlivesItsProcess(t *testing.T) {
 	w := quietWorld(t, 300)
 	w.node.Lease = engine.LeaseConfig{TTL: 30 * time.Second, Local: true}
-	w.config.Controls = []sim.Control{{Kind: sim.ShiftClock, At: 5 * second, Offset: time.Minute}, {Kind: sim.Crash, At: 10 * second, For: time.Second}}
+	w.config.Controls = []fault.Control{{Kind: fault.ShiftClock, At: 5 * second, Offset: time.Minute}, {Kind: fault.Crash, At: 10 * second, For: time.Second}}
 	watch := &ttlWatch{Network: w.links, ttl: map[time.Duration]engine.Time{}}
 	w.network = watch
 	w.start().Run()
@@ -154,24 +155,24 @@ func TestTroublesOverlap(t *testing.T) {
 	at := func(s int) engine.Time { return engine.Time(s) * second }
 	for _, tt := range []struct {
 		name     string
-		controls []sim.Control
+		controls []fault.Control
 		kinds    []engine.EventKind
 		want     string
 	}{
-		{"two deaths", []sim.Control{{Kind: sim.Crash, At: at(10), For: 10 * time.Second}, {Kind: sim.Crash, At: at(12), For: 2 * time.Second}},
+		{"two deaths", []fault.Control{{Kind: fault.Crash, At: at(10), For: 10 * time.Second}, {Kind: fault.Crash, At: at(12), For: 2 * time.Second}},
 			[]engine.EventKind{engine.NodeDown, engine.NodeUp}, "node-up at 0s, node-down at 10s, node-up at 20s"},
-		{"two pauses", []sim.Control{{Kind: sim.Pause, At: at(10), For: 10 * time.Second}, {Kind: sim.Pause, At: at(12), For: 2 * time.Second}},
+		{"two pauses", []fault.Control{{Kind: fault.Pause, At: at(10), For: 10 * time.Second}, {Kind: fault.Pause, At: at(12), For: 2 * time.Second}},
 			[]engine.EventKind{engine.NodeWake}, "node-wake at 20s"},
-		{"a pause of the one before", []sim.Control{{Kind: sim.Pause, At: at(10), For: 20 * time.Second}, {Kind: sim.Crash, At: at(15), For: time.Second},
-			{Kind: sim.Pause, At: at(20), For: 20 * time.Second}},
+		{"a pause of the one before", []fault.Control{{Kind: fault.Pause, At: at(10), For: 20 * time.Second}, {Kind: fault.Crash, At: at(15), For: time.Second},
+			{Kind: fault.Pause, At: at(20), For: 20 * time.Second}},
 			[]engine.EventKind{engine.NodeDown, engine.NodeWake}, "node-down at 15s, node-wake at 40s"},
-		{"a stop of the one before", []sim.Control{{Kind: sim.StopNode, At: at(10), For: 10 * time.Second}, {Kind: sim.Crash, At: at(15), For: time.Second}},
+		{"a stop of the one before", []fault.Control{{Kind: fault.StopNode, At: at(10), For: 10 * time.Second}, {Kind: fault.Crash, At: at(15), For: time.Second}},
 			[]engine.EventKind{engine.NodeDown}, "node-down at 15s"},
-		{"a pause that ends while its process is down", []sim.Control{{Kind: sim.Pause, At: at(10), For: 10 * time.Second}, {Kind: sim.Crash, At: at(15), For: 10 * time.Second}},
+		{"a pause that ends while its process is down", []fault.Control{{Kind: fault.Pause, At: at(10), For: 10 * time.Second}, {Kind: fault.Crash, At: at(15), For: 10 * time.Second}},
 			[]engine.EventKind{engine.NodeDown, engine.NodeWake, engine.NodeUp}, "node-up at 0s, node-down at 15s, node-up at 25s"},
-		{"a stop that ends while its process is down", []sim.Control{{Kind: sim.StopNode, At: at(10), For: 10 * time.Second}, {Kind: sim.Crash, At: at(15), For: 10 * time.Second}},
+		{"a stop that ends while its process is down", []fault.Control{{Kind: fault.StopNode, At: at(10), For: 10 * time.Second}, {Kind: fault.Crash, At: at(15), For: 10 * time.Second}},
 			[]engine.EventKind{engine.NodeDown, engine.NodeUp}, "node-up at 0s, node-down at 15s, node-up at 25s"},
-		{"a stop", []sim.Control{{Kind: sim.StopNode, At: at(10), For: 10 * time.Second}},
+		{"a stop", []fault.Control{{Kind: fault.StopNode, At: at(10), For: 10 * time.Second}},
 			[]engine.EventKind{engine.NodeDown, engine.NodeUp}, "node-up at 0s, node-down at 20s, node-up at 20s"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -187,16 +188,16 @@ func TestTroublesOverlap(t *testing.T) {
 			}
 		})
 	}
-	for _, kind := range []sim.ControlKind{sim.StallStore, sim.StallReaper} {
+	for _, kind := range []fault.ControlKind{fault.StallStore, fault.StallReaper} {
 		w := quietWorld(t, 0)
 		w.workload = &arrivals{at: []time.Duration{60 * time.Second}}
 		w.node.Fetch.Poll = 100 * time.Millisecond
-		w.config.Controls = []sim.Control{{Kind: kind, At: 10 * second, For: 10 * time.Second}, {Kind: kind, At: 12 * second, For: 2 * time.Second},
+		w.config.Controls = []fault.Control{{Kind: kind, At: 10 * second, For: 10 * time.Second}, {Kind: kind, At: 12 * second, For: 2 * time.Second},
 			{Kind: kind, At: 15 * second, For: 15 * time.Second}}
 		before, after := 0, 0
 		for _, e := range w.events(engine.Called) {
 			switch {
-			case kind == sim.StallReaper && e.Op != engine.OpRecover:
+			case kind == fault.StallReaper && e.Op != engine.OpRecover:
 			case e.At < 10*second:
 				before++
 			case e.At > 10*second+engine.Time(time.Millisecond) && e.At < 30*second:

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/fault"
 	"qsim/engine/keyed"
 )
 
@@ -18,8 +19,8 @@ type Store interface {
 	// (priority, ready key, job ID), whatever the plan; all that were ready if it leased none. Buried jobs do not count.
 	// It requires engine.StoreOptions.CountAhead.
 	Passed() int
-	// LoseLeases deletes, as a fault does, the lease record of every job in flight for which lose returns true, and appends
-	// the leases as their holders have them to dst. The jobs stay in flight: see engine.StoreOptions.Orphans for their
+	// LoseLeases deletes the lease record of every job in flight for which lose returns true, as a fault does, and appends
+	// the leases to dst as their holders have them. The jobs stay in flight: see engine.StoreOptions.Orphans for their
 	// recovery. lose is called once for each, in an order that depends only on earlier calls.
 	LoseLeases(lose func(engine.JobID) bool, dst []engine.Lease) []engine.Lease
 	// Redrive makes the dead jobs for which revive returns true ready, as if they had become due now, and appends them to
@@ -53,8 +54,8 @@ type Config struct {
 	Wake     WakeMode
 	// SilentDue suppresses wakes when a waiting job becomes ready.
 	SilentDue bool
-	Restart   time.Duration // time from an execution that kills its process to the next start
-	Controls  []Control     // injected faults of processes and the store, in any order
+	Restart   time.Duration   // time from an execution that kills its process to the next start
+	Controls  []fault.Control // injected faults of processes and the store, in any order
 	// Late returns the delay with which a node notices a deadline; nil: none.
 	Late func(node int32, due engine.Time) time.Duration
 	// Claimed may change the leases of a claim, its answer, before they are recorded; nil: no change.

@@ -4,12 +4,13 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/fault"
 	"qsim/engine/keyed"
 )
 
 // controls holds the injected faults (Config.Controls), to which events refer by index, and the ends of those begun.
 type controls struct {
-	all      []Control
+	all      []fault.Control
 	came     []int // number of times that each control has begun
 	awaits   []int // by control, the number of events that it still waits for; 0: it waits for none
 	awaited  int   // number of controls that wait for an event
@@ -19,7 +20,7 @@ type controls struct {
 
 // ending is the end of a control (an injected fault) that has begun.
 type ending struct {
-	kind   ControlKind
+	kind   fault.ControlKind
 	node   int32
 	life   uint32 // life of the process that is paused or stopped
 	limit  int
@@ -29,7 +30,7 @@ type ending struct {
 // endBit marks a pending event for the end of a control (an injected fault) rather than its beginning.
 const endBit = 1 << 31
 
-func (s *Sim) initControls(all []Control) {
+func (s *Sim) initControls(all []fault.Control) {
 	c := &s.controls
 	c.all, c.came = append(c.all, all...), make([]int, len(all))
 	c.awaits = make([]int, len(all))
@@ -40,7 +41,7 @@ func (s *Sim) initControls(all []Control) {
 			continue
 		}
 		s.queue.push(c.all[i].At, control, uint32(i))
-		if c.all[i].Kind == Redrive {
+		if c.all[i].Kind == fault.Redrive {
 			c.redrives += max(1, c.all[i].Times)
 		}
 	}
@@ -63,7 +64,7 @@ func (s *Sim) await(e *engine.Event) {
 		if c.Node < 0 {
 			c.Node = e.Node
 		}
-		if c.Kind == Redrive {
+		if c.Kind == fault.Redrive {
 			s.controls.redrives += max(1, c.Times)
 		}
 		s.queue.push(s.now.Add(c.At.Sub(0)), control, uint32(i))
@@ -93,16 +94,16 @@ func (s *Sim) control(ref uint32) {
 }
 
 // begin begins a control (an injected fault), and reports whether it had any effect.
-func (s *Sim) begin(c *Control, came int) bool {
+func (s *Sim) begin(c *fault.Control, came int) bool {
 	met := true
 	end := ending{kind: c.Kind, node: c.Node, offset: c.Offset, limit: c.Limit}
 	switch c.Kind {
-	case Crash:
+	case fault.Crash:
 		if met = s.nodes[c.Node].engine != nil; met {
 			s.crash(c.Node)
 		}
 		s.nodes[c.Node].down++
-	case Pause:
+	case fault.Pause:
 		n := &s.nodes[c.Node]
 		if n.engine == nil {
 			return false
@@ -113,22 +114,22 @@ func (s *Sim) begin(c *Control, came int) bool {
 		s.queue.timers.set(c.Node, engine.Never)
 		n.awake = false
 		s.awake.put(c.Node, false)
-	case StallReaper:
+	case fault.StallReaper:
 		s.stall(engine.OpRecover, 1)
-	case StallPromoter:
+	case fault.StallPromoter:
 		s.stall(engine.OpPromote, 1)
-	case StallStore:
+	case fault.StallStore:
 		s.admission.stalls++
-	case ShiftClock:
+	case fault.ShiftClock:
 		s.shiftClock(c.Node, c.Offset)
 		if met = c.Offset != 0; c.For == 0 {
 			return met
 		}
-	case LoseLeases:
+	case fault.LoseLeases:
 		return s.loseLeases(c, came) > 0
-	case Redrive:
+	case fault.Redrive:
 		return s.redrive(c, came) > 0
-	case StopNode:
+	case fault.StopNode:
 		n := &s.nodes[c.Node]
 		if n.engine == nil || n.frozen > 0 {
 			return false
@@ -137,7 +138,7 @@ func (s *Sim) begin(c *Control, came int) bool {
 		n.engine.Stop(s.now)
 		n.stopped = true
 		s.stepped(n)
-	case LimitStore:
+	case fault.LimitStore:
 		s.admission.limit(c.Limit)
 	}
 	s.endLater(end, c.For)
@@ -152,31 +153,31 @@ func (s *Sim) endLater(e ending, after time.Duration) {
 
 func (s *Sim) end(e *ending) {
 	switch e.kind {
-	case Crash:
+	case fault.Crash:
 		n := &s.nodes[e.node]
 		if n.down--; n.down == 0 {
 			s.boot(e.node)
 		}
-	case Pause:
+	case fault.Pause:
 		if n := &s.nodes[e.node]; n.engine != nil && n.lives == e.life {
 			s.thaw(e.node)
 		}
-	case StallReaper:
+	case fault.StallReaper:
 		s.stall(engine.OpRecover, -1)
-	case StallPromoter:
+	case fault.StallPromoter:
 		s.stall(engine.OpPromote, -1)
-	case StallStore:
+	case fault.StallStore:
 		if s.admission.stalls--; s.admission.stalls == 0 {
 			s.serveNext()
 		}
-	case ShiftClock:
+	case fault.ShiftClock:
 		s.shiftClock(e.node, -e.offset)
-	case StopNode:
+	case fault.StopNode:
 		if n := &s.nodes[e.node]; n.engine != nil && n.lives == e.life {
 			s.crash(e.node)
 			s.boot(e.node)
 		}
-	case LimitStore:
+	case fault.LimitStore:
 		s.admission.unlimit(e.limit)
 		s.serveNext()
 	}
@@ -210,12 +211,12 @@ func (s *Sim) shiftClock(node int32, by time.Duration) {
 }
 
 // happens draws at random whether a job is in the share of jobs that a control (an injected fault) hits.
-func (s *Sim) happens(c *Control, job engine.JobID, came int) bool {
+func (s *Sim) happens(c *fault.Control, job engine.JobID, came int) bool {
 	return s.cfg.Rand.Uniform(keyed.ForStore, uint64(job), c.Draw, uint16(came)) < c.Share
 }
 
 // loseLeases deletes the lease records hit by a fault and returns their number.
-func (s *Sim) loseLeases(c *Control, came int) (lost int) {
+func (s *Sim) loseLeases(c *fault.Control, came int) (lost int) {
 	s.promoteFirst()
 	for _, l := range s.store.LoseLeases(func(job engine.JobID) bool { return s.happens(c, job, came) }, nil) {
 		s.record(engine.Event{Kind: engine.LeaseForgotten, Class: l.Class(), JobKind: l.Kind, Tenant: l.Tenant, Job: l.ID,
@@ -226,7 +227,7 @@ func (s *Sim) loseLeases(c *Control, came int) (lost int) {
 }
 
 // redrive makes the dead jobs hit by a control ready again and returns their number.
-func (s *Sim) redrive(c *Control, came int) int {
+func (s *Sim) redrive(c *fault.Control, came int) int {
 	s.promoteFirst()
 	s.controls.redrives--
 	s.promoted = s.store.Redrive(func(job engine.JobID) bool { return s.happens(c, job, came) }, c.Reset, s.promoted[:0])

@@ -7,6 +7,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/check"
 	"qsim/engine/dist"
+	"qsim/engine/fault"
 	"qsim/engine/sim"
 	"qsim/policies"
 )
@@ -19,7 +20,7 @@ func TestRequeuedBatchKeepsItsOutcomes(t *testing.T) {
 		w.flaky.service = drawn(t)(dist.Exponential(1))
 		w.node.Lease = engine.LeaseConfig{TTL: 2 * time.Second, Local: true}
 		w.node.Commit.Tries = 1
-		w.links.Faults = []sim.Fault{{Window: sim.Window{For: 5 * time.Second}, Ops: allOps(), Partial: 0.5}}
+		w.links.Faults = []fault.Fault{{Window: fault.Window{For: 5 * time.Second}, Ops: allOps(), Partial: 0.5}}
 		w.config.Until = 100 * second
 		s := w.start()
 		s.Run()
@@ -31,12 +32,12 @@ func TestRequeuedBatchKeepsItsOutcomes(t *testing.T) {
 
 // Jobs due when a control begins become ready first, with recorded events.
 func TestControlsLeavePromotionsAlone(t *testing.T) {
-	for _, kind := range []sim.ControlKind{sim.Redrive, sim.LoseLeases} {
+	for _, kind := range []fault.ControlKind{fault.Redrive, fault.LoseLeases} {
 		w := quietWorld(t, 30)
 		w.jobs.gap = drawn(t)(dist.Constant(1))
 		w.store.KeepDead = true
 		w.workload = &varied{poisson: w.jobs, delayed: 5 * time.Second}
-		w.config.Controls = []sim.Control{{Kind: kind, At: 8 * second, For: 1}}
+		w.config.Controls = []fault.Control{{Kind: kind, At: 8 * second, For: 1}}
 		if n := len(w.events(engine.Promoted)); n != 10 {
 			t.Errorf("control %v: %d promotions are seen, want those of 10 delayed jobs", kind, n)
 		}
@@ -69,7 +70,7 @@ func TestReaperWaitsForItself(t *testing.T) {
 		w.flaky.service = drawn(t)(dist.Constant(20))
 		w.node.Lease.Heartbeat = 0
 		w.node.Reaper = engine.ReaperConfig{Every: time.Second, Batch: 100, Guard: g, Gap: time.Second}
-		w.config.Controls = []sim.Control{{At: 10 * second, For: time.Second}}
+		w.config.Controls = []fault.Control{{At: 10 * second, For: time.Second}}
 		w.ledger.detail = true
 		s := w.start()
 		s.Run()
@@ -97,7 +98,7 @@ func TestFrozenProcessLooksAtItsClock(t *testing.T) {
 		w.node.Reaper.Off = true
 		w.store.Fence = engine.FenceState
 		w.config.Until = 200 * second
-		w.config.Controls = []sim.Control{{Kind: sim.Pause, At: 4 * second, For: 60 * time.Second}}
+		w.config.Controls = []fault.Control{{Kind: fault.Pause, At: 4 * second, For: 60 * time.Second}}
 		for _, e := range w.events(engine.Acked) {
 			if e.At > 4*second && e.At < 65*second {
 				t.Errorf("linger %v: job %d is acked at %v", linger, e.Job, time.Duration(e.At))
@@ -116,7 +117,7 @@ func TestRedriveWakesEveryNode(t *testing.T) {
 	w.flaky.fail, w.store.KeepDead = 1, true
 	w.node.Kinds[0].Retry = &policies.Backoff{MaxAttempts: 1}
 	w.flaky.service = drawn(t)(dist.Constant(1))
-	w.config.Controls = []sim.Control{{Kind: sim.Redrive, At: 3617 * second, Share: 1}}
+	w.config.Controls = []fault.Control{{Kind: fault.Redrive, At: 3617 * second, Share: 1}}
 	claims := make([]int, 4)
 	for _, e := range w.events(engine.Leased) {
 		if e.At > 3617*second && e.At < 3618*second {
@@ -135,7 +136,7 @@ func TestRedriveAfterAnEvent(t *testing.T) {
 	w := quietWorld(t, 20)
 	w.flaky.fail, w.store.KeepDead = 1, true
 	w.node.Kinds[0].Retry = &policies.Backoff{MaxAttempts: 1}
-	w.config.Controls = []sim.Control{{Kind: sim.Redrive, On: engine.Buried, Nth: 20, At: 3600 * second, Share: 1, Times: 2, Every: time.Hour}}
+	w.config.Controls = []fault.Control{{Kind: fault.Redrive, On: engine.Buried, Nth: 20, At: 3600 * second, Share: 1, Times: 2, Every: time.Hour}}
 	var died engine.Time
 	came := map[time.Duration]int{}
 	w.config.Until = 10 * 3600 * second
@@ -178,7 +179,7 @@ func TestAckAtStart(t *testing.T) {
 	w = quietWorld(t, 20)
 	w.flaky.service = drawn(t)(dist.Constant(1000))
 	w.node.Lease = engine.LeaseConfig{TTL: time.Minute, AckAtStart: true}
-	w.config.Controls = []sim.Control{{At: 30 * second, For: time.Second}}
+	w.config.Controls = []fault.Control{{At: 30 * second, For: time.Second}}
 	w.config.Until = 7200 * second
 	w.events(engine.Acked)
 	if aborted := w.ledger.n[engine.Aborted]; aborted == 0 || w.memory.Live() != aborted {
@@ -193,7 +194,7 @@ func TestDueBetweenCallsOfOneInstant(t *testing.T) {
 		w := newWorld(t, seed, 300, 50)
 		w.nodes, w.node.Workers, w.flaky.fail = 3, 4, 0.5
 		w.node.Kinds[0].Retry = &policies.Backoff{MaxAttempts: 20}
-		w.config.Controls = []sim.Control{{Kind: sim.StallStore, At: second, For: time.Second, Times: 4, Every: 2 * time.Second}}
+		w.config.Controls = []fault.Control{{Kind: fault.StallStore, At: second, For: time.Second, Times: 4, Every: 2 * time.Second}}
 		checker := check.New(w.rules())
 		w.recorder = checker
 		w.start().Run()

@@ -9,6 +9,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/dist"
+	"qsim/engine/fault"
 	"qsim/engine/memstore"
 	"qsim/engine/sim"
 	"qsim/policies"
@@ -64,7 +65,7 @@ func TestEndless(t *testing.T) {
 		}, append(round[:6:6], "nodes are woken for ready jobs")},
 		{"tens of thousands of storms begin", func() *world {
 			w := quietWorld(t, 1)
-			w.config.Controls = slices.Repeat([]sim.Control{{Kind: sim.StallReaper, For: time.Minute}}, 1e5)
+			w.config.Controls = slices.Repeat([]fault.Control{{Kind: fault.StallReaper, For: time.Minute}}, 1e5)
 			return w
 		}, []string{"a fault begins or ends"}},
 		{"calls overtake a recovery", func() *world {

@@ -8,6 +8,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/dist"
+	"qsim/engine/fault"
 	"qsim/engine/keyed"
 	"qsim/engine/sim"
 )
@@ -19,22 +20,22 @@ func TestFatesAreDrawnApart(t *testing.T) {
 	spread := drawn(t)(dist.Uniform(0, 1))
 	things := []struct {
 		name  string
-		cause func(f *sim.Fault)
+		cause func(f *fault.Fault)
 		came  func(f sim.Fate) bool
 	}{
-		{"lose-request", func(f *sim.Fault) { f.LoseRequest = 0.5 }, func(f sim.Fate) bool { return f.LoseRequest }},
-		{"lose-reply", func(f *sim.Fault) { f.LoseReply = 0.5 }, func(f sim.Fate) bool { return f.LoseReply }},
-		{"duplicate", func(f *sim.Fault) { f.Duplicate = 0.5 }, func(f sim.Fate) bool { return f.Duplicate }},
-		{"echo", func(f *sim.Fault) { f.Echo = 0.5 }, func(f sim.Fate) bool { return f.Echo }},
-		{"error", func(f *sim.Fault) { f.Error = 0.5 }, func(f sim.Fate) bool { return f.Refuse != nil }},
-		{"delay", func(f *sim.Fault) { f.Delay = &spread }, func(f sim.Fate) bool { return f.Delay < time.Second/2 }},
+		{"lose-request", func(f *fault.Fault) { f.LoseRequest = 0.5 }, func(f sim.Fate) bool { return f.LoseRequest }},
+		{"lose-reply", func(f *fault.Fault) { f.LoseReply = 0.5 }, func(f sim.Fate) bool { return f.LoseReply }},
+		{"duplicate", func(f *fault.Fault) { f.Duplicate = 0.5 }, func(f sim.Fate) bool { return f.Duplicate }},
+		{"echo", func(f *fault.Fault) { f.Echo = 0.5 }, func(f sim.Fate) bool { return f.Echo }},
+		{"error", func(f *fault.Fault) { f.Error = 0.5 }, func(f sim.Fate) bool { return f.Refuse != nil }},
+		{"delay", func(f *fault.Fault) { f.Delay = &spread }, func(f sim.Fate) bool { return f.Delay < time.Second/2 }},
 	}
 	const calls = 8000
-	window := sim.Window{For: engine.Forever}
+	window := fault.Window{For: engine.Forever}
 	for i, one := range things {
 		for k, other := range things {
 			for _, faults := range []int{1, 2} {
-				l := sim.Links{Rand: keyed.Rand{Seed: 7}, Faults: []sim.Fault{{Window: window, Ops: allOps()}, {Window: window, Ops: allOps()}}}
+				l := sim.Links{Rand: keyed.Rand{Seed: 7}, Faults: []fault.Fault{{Window: window, Ops: allOps()}, {Window: window, Ops: allOps()}}}
 				one.cause(&l.Faults[0])
 				other.cause(&l.Faults[faults-1])
 				want := 0.25
@@ -98,11 +99,11 @@ func TestWaysAreDrawnApart(t *testing.T) {
 // TestWhatFaultsMeet counts, for each fault, the calls of which it made something else than they were, and for each slow
 // window the ways that it stretched.
 func TestWhatFaultsMeet(t *testing.T) {
-	never, constant := sim.Window{From: 100, For: 1}, drawn(t)(dist.Constant(1))
-	always := sim.Window{For: engine.Forever}
+	never, constant := fault.Window{From: 100, For: 1}, drawn(t)(dist.Constant(1))
+	always := fault.Window{For: engine.Forever}
 	l := sim.Links{Rand: keyed.Rand{Seed: 7},
-		Slows: []sim.Slow{{Window: never, Factor: 2}, {Window: always, Factor: 3}},
-		Faults: []sim.Fault{{Window: always, Ops: allOps(), LoseReply: 1}, {Window: never, Ops: allOps(), LoseReply: 1}, {Window: always, Ops: allOps(), LoseReply: 1},
+		Slows: []fault.Slow{{Window: never, Factor: 2}, {Window: always, Factor: 3}},
+		Faults: []fault.Fault{{Window: always, Ops: allOps(), LoseReply: 1}, {Window: never, Ops: allOps(), LoseReply: 1}, {Window: always, Ops: allOps(), LoseReply: 1},
 			{Window: always, Ops: allOps(), Partial: 0.5}, {Window: always, Ops: allOps(), Partial: 0.5}, {Window: always, Ops: allOps(), Delay: &constant}}}
 	if l.Met != nil || l.Slowed != nil {
 		t.Error("something was counted before there was anything")
@@ -130,10 +131,10 @@ func TestConstantWays(t *testing.T) {
 		"by job":       func(l *sim.Links) { l.PerJob = drawn(t)(dist.Constant(0.001)) },
 		"by row":       func(l *sim.Links) { l.Scan[engine.OpClaim] = sim.RowCosts{Ready: time.Millisecond} },
 		"slow": func(l *sim.Links) {
-			l.Slows = []sim.Slow{{Window: sim.Window{From: 2 * second, For: time.Second}, Factor: 9}}
+			l.Slows = []fault.Slow{{Window: fault.Window{From: 2 * second, For: time.Second}, Factor: 9}}
 		},
 		"a fault": func(l *sim.Links) {
-			l.Faults = []sim.Fault{{Window: sim.Window{From: 2 * second, For: time.Second}, Ops: allOps(), LoseReply: 0.5}}
+			l.Faults = []fault.Fault{{Window: fault.Window{From: 2 * second, For: time.Second}, Ops: allOps(), LoseReply: 0.5}}
 		},
 	} {
 		digests := map[sim.Digest]bool{}
@@ -157,21 +158,21 @@ func TestConstantWays(t *testing.T) {
 func TestWhatIsLost(t *testing.T) {
 	for _, tt := range []struct {
 		name          string
-		fault         sim.Fault
+		fault         fault.Fault
 		parallel      int
 		calls, leased bool
 	}{
-		{"nothing", sim.Fault{}, 0, true, true},
-		{"requests", sim.Fault{LoseRequest: 1}, 0, false, false},
-		{"answers", sim.Fault{LoseReply: 1}, 0, true, true},
-		{"answers of a store that serves few at once", sim.Fault{LoseReply: 1}, 2, true, true},
-		{"answers to both copies of a call", sim.Fault{LoseReply: 1, Duplicate: 1}, 0, true, true},
+		{"nothing", fault.Fault{}, 0, true, true},
+		{"requests", fault.Fault{LoseRequest: 1}, 0, false, false},
+		{"answers", fault.Fault{LoseReply: 1}, 0, true, true},
+		{"answers of a store that serves few at once", fault.Fault{LoseReply: 1}, 2, true, true},
+		{"answers to both copies of a call", fault.Fault{LoseReply: 1, Duplicate: 1}, 0, true, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := quietWorld(t, 20)
 			w.config.Parallel = tt.parallel
-			tt.fault.Window, tt.fault.Ops = sim.Window{For: engine.Forever}, allOps()
-			w.links.Faults = []sim.Fault{tt.fault}
+			tt.fault.Window, tt.fault.Ops = fault.Window{For: engine.Forever}, allOps()
+			w.links.Faults = []fault.Fault{tt.fault}
 			w.config.Until = engine.Time(time.Minute)
 			calls := len(w.events(engine.Called))
 			if calls > 0 != tt.calls || w.ledger.n[engine.Leased] > 0 != tt.leased || w.ledger.n[engine.Started] > 0 != (tt.name == "nothing") {
@@ -192,10 +193,10 @@ func TestAnswerTwice(t *testing.T) {
 		w.node.Lease, w.node.Reaper.Off = engine.LeaseConfig{TTL: 20 * time.Second, Local: true}, true
 		w.workload = &arrivals{at: []time.Duration{time.Second, 2 * time.Second}}
 		w.handlers = oneLong{w.flaky}
-		w.config.Controls = []sim.Control{{Kind: sim.Pause, On: engine.Leased, Nth: 2, Node: -1, For: 30 * time.Second}}
+		w.config.Controls = []fault.Control{{Kind: fault.Pause, On: engine.Leased, Nth: 2, Node: -1, For: 30 * time.Second}}
 		w.config.Until = 60 * second
 		if twice {
-			w.links.Faults = []sim.Fault{{Window: sim.Window{For: engine.Forever}, Ops: allOps(), Echo: 1}}
+			w.links.Faults = []fault.Fault{{Window: fault.Window{For: engine.Forever}, Ops: allOps(), Echo: 1}}
 		}
 		lost, started := false, false
 		for _, e := range w.events(engine.LeaseLost, engine.Started) {
@@ -214,20 +215,20 @@ func TestCopiesShareTheirFate(t *testing.T) {
 	for _, tt := range []struct {
 		name                   string
 		op                     engine.Op
-		fault                  sim.Fault
+		fault                  fault.Fault
 		leased, started, acked bool
 	}{
-		{"a claim", engine.OpClaim, sim.Fault{}, true, true, true},
-		{"a claim that is refused", engine.OpClaim, sim.Fault{Error: 1}, false, false, false},
-		{"a claim whose answer is lost", engine.OpClaim, sim.Fault{LoseReply: 1}, true, false, false},
-		{"a commit that is refused", engine.OpCommit, sim.Fault{Error: 1}, true, true, false},
-		{"a commit whose outcomes are refused", engine.OpCommit, sim.Fault{Partial: 1}, true, true, false},
+		{"a claim", engine.OpClaim, fault.Fault{}, true, true, true},
+		{"a claim that is refused", engine.OpClaim, fault.Fault{Error: 1}, false, false, false},
+		{"a claim whose answer is lost", engine.OpClaim, fault.Fault{LoseReply: 1}, true, false, false},
+		{"a commit that is refused", engine.OpCommit, fault.Fault{Error: 1}, true, true, false},
+		{"a commit whose outcomes are refused", engine.OpCommit, fault.Fault{Partial: 1}, true, true, false},
 	} {
 		w := quietWorld(t, 0)
 		w.workload = &arrivals{at: []time.Duration{10 * time.Second}}
 		w.node.Fetch.Poll, w.config.Until = 100*time.Hour, 10*second+second/2
-		tt.fault.Duplicate, tt.fault.Window, tt.fault.Ops[tt.op] = 1, sim.Window{From: 9 * second, For: time.Hour}, true
-		w.links.Faults = []sim.Fault{tt.fault}
+		tt.fault.Duplicate, tt.fault.Window, tt.fault.Ops[tt.op] = 1, fault.Window{From: 9 * second, For: time.Hour}, true
+		w.links.Faults = []fault.Fault{tt.fault}
 		calls := 0
 		for _, e := range w.events(engine.Called) {
 			if e.Op == tt.op && e.At > 9*second {

@@ -8,6 +8,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/dist"
+	"qsim/engine/fault"
 	"qsim/engine/sim"
 	"qsim/policies"
 )
@@ -58,9 +59,9 @@ func TestFrozenProcessMissesNothing(t *testing.T) {
 			w := quietWorld(t, 0)
 			w.workload = &arrivals{at: []time.Duration{10 * time.Second}}
 			w.node.Fetch.Poll, w.config.Until = 100*time.Hour, 60*second
-			w.config.Controls = []sim.Control{{Kind: sim.Pause, At: engine.Time(tt.at), For: 5 * time.Second}}
+			w.config.Controls = []fault.Control{{Kind: fault.Pause, At: engine.Time(tt.at), For: 5 * time.Second}}
 			if tt.crash {
-				w.config.Controls = append(w.config.Controls, sim.Control{Kind: sim.Crash, At: 12 * second, For: time.Second})
+				w.config.Controls = append(w.config.Controls, fault.Control{Kind: fault.Crash, At: 12 * second, For: time.Second})
 			}
 			var got []string
 			for _, e := range w.events(engine.Started, engine.Finished) {
@@ -109,7 +110,7 @@ func TestRowsOfEveryState(t *testing.T) {
 	w.flaky.service, w.flaky.fail = drawn(t)(dist.Constant(0.5)), 0.5
 	w.node.Kinds[0].Retry = &policies.Backoff{MaxAttempts: 2, Kind: policies.Fixed, First: 3 * time.Second}
 	w.config.CountRows, w.store.CountAhead, w.config.Until = true, true, 60*second
-	w.links.Faults = []sim.Fault{{Window: sim.Window{From: 5 * second, For: 5 * time.Second}, Ops: allOps(), Error: 0.5}}
+	w.links.Faults = []fault.Fault{{Window: fault.Window{From: 5 * second, For: 5 * time.Second}, Ops: allOps(), Error: 0.5}}
 	r := &rowsBefore{Network: w.links, t: t, w: w, calls: map[engine.Op]int{}}
 	w.network = r
 	w.start().Run()
@@ -138,7 +139,7 @@ func TestOverdueDeadlinesComeLast(t *testing.T) {
 	w.workload = &arrivals{at: []time.Duration{10 * time.Second, 40 * time.Second}}
 	w.flaky.service = drawn(t)(dist.Constant(100))
 	w.node.Lease, w.node.Fetch.Poll = engine.LeaseConfig{TTL: 20 * time.Second, Local: true}, 100*time.Hour
-	w.config.Controls = []sim.Control{{Kind: sim.Pause, At: 20 * second, For: 20 * time.Second}}
+	w.config.Controls = []fault.Control{{Kind: fault.Pause, At: 20 * second, For: 20 * time.Second}}
 	w.config.Until = 41 * second
 	var got []string
 	for _, e := range w.events(engine.NodeWake, engine.LeaseLost, engine.Enqueued) {

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"qsim/engine"
+	"qsim/engine/fault"
 	"qsim/engine/memstore"
 	"qsim/engine/sim"
 )
@@ -221,8 +222,8 @@ func (c calm) lossy(t testing.TB, ttl time.Duration) *world {
 	w.node.Reaper.Every = 100 * time.Millisecond
 	var commits [engine.NumOps]bool
 	commits[engine.OpCommit] = true
-	w.links.Faults = []sim.Fault{{Window: sim.Window{For: 20 * time.Second}, Ops: commits, LoseRequest: 0.2, LoseReply: 0.3, Duplicate: 0.3}}
-	w.config.Controls = []sim.Control{{Kind: sim.Pause, Node: int32(c.Nodes - 1), At: 5 * second, For: 3 * time.Second}}
+	w.links.Faults = []fault.Fault{{Window: fault.Window{For: 20 * time.Second}, Ops: commits, LoseRequest: 0.2, LoseReply: 0.3, Duplicate: 0.3}}
+	w.config.Controls = []fault.Control{{Kind: fault.Pause, Node: int32(c.Nodes - 1), At: 5 * second, For: 3 * time.Second}}
 	return w
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/dist"
+	"qsim/engine/fault"
 	"qsim/engine/quantity"
 	"qsim/engine/sim"
 	"qsim/policies"
@@ -244,10 +245,10 @@ func (c calm) troubled(t testing.TB) *world {
 	w.node.Kinds[0].Timeout = 3 * time.Second
 	w.config.Restart = 1900 * time.Millisecond
 	w.flaky.kill = 0.01
-	w.links.Faults = []sim.Fault{{Window: sim.Window{For: time.Minute}, Ops: allOps(), LoseRequest: 0.05, LoseReply: 0.05, Duplicate: 0.05, Error: 0.02}}
-	w.config.Controls = []sim.Control{
-		{Kind: sim.Crash, At: 3 * second, For: 1700 * time.Millisecond},
-		{Kind: sim.Pause, Node: int32(c.Nodes - 1), At: 8 * second, For: 4100 * time.Millisecond},
+	w.links.Faults = []fault.Fault{{Window: fault.Window{For: time.Minute}, Ops: allOps(), LoseRequest: 0.05, LoseReply: 0.05, Duplicate: 0.05, Error: 0.02}}
+	w.config.Controls = []fault.Control{
+		{Kind: fault.Crash, At: 3 * second, For: 1700 * time.Millisecond},
+		{Kind: fault.Pause, Node: int32(c.Nodes - 1), At: 8 * second, For: 4100 * time.Millisecond},
 	}
 	w.silent = false
 	return w

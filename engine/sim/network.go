@@ -6,6 +6,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/dist"
+	"qsim/engine/fault"
 	"qsim/engine/keyed"
 )
 
@@ -35,8 +36,8 @@ type Links struct {
 	OneWay [engine.NumOps]dist.Dist // distribution of the one-way delay in seconds, by operation
 	PerJob dist.Dist                // seconds added to the answer for each job of the call
 	Scan   [engine.NumOps]RowCosts  // time added to the answer for the jobs in the store; requires Config.CountRows
-	Slows  []Slow                   // windows in which all delays are multiplied
-	Faults []Fault
+	Slows  []fault.Slow             // windows in which all delays are multiplied
+	Faults []fault.Fault
 	// Met holds, by fault, the number of calls that it affected, and Slowed, by window of Slows, the
 	// number of delays that it multiplied. Both are nil as long as all are 0.
 	Met, Slowed []int64

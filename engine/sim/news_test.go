@@ -8,6 +8,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/dist"
+	"qsim/engine/fault"
 	"qsim/engine/sim"
 )
 
@@ -24,29 +25,29 @@ func (w *world) claimsFrom(from engine.Time) (claims []string) {
 // TestWhoIsWoken enqueues a job while some nodes are idle, and others down, frozen or busy: each mode wakes the right
 // idle nodes, and polls are rare.
 func TestWhoIsWoken(t *testing.T) {
-	all := []sim.Control{{Kind: sim.Crash, At: 8 * second, For: time.Minute, Node: 0}, {Kind: sim.Pause, At: 8 * second, For: time.Minute, Node: 1}}
+	all := []fault.Control{{Kind: fault.Crash, At: 8 * second, For: time.Minute, Node: 0}, {Kind: fault.Pause, At: 8 * second, For: time.Minute, Node: 1}}
 	for _, tt := range []struct {
 		name     string
 		mode     sim.WakeMode
 		nodes    int
-		controls []sim.Control
+		controls []fault.Control
 		want     string
 	}{
 		{"one of one", sim.WakeOne, 1, nil, "[0 at 10.0005s]"},
 		{"all of one", sim.WakeAll, 1, nil, "[0 at 10.0005s]"},
 		{"nobody of one", sim.WakeNone, 1, nil, "[]"},
 		{"the one is down", sim.WakeOne, 1, all[:1], "[]"},
-		{"the one is frozen", sim.WakeAll, 1, []sim.Control{{Kind: sim.Pause, At: 8 * second, For: time.Minute}}, "[]"},
-		{"the one is busy", sim.WakeOne, 1, []sim.Control{{Kind: sim.ShiftClock, At: 8 * second}}, "[]"},
-		{"all, and the one is busy", sim.WakeAll, 1, []sim.Control{{Kind: sim.ShiftClock, At: 8 * second}}, "[]"},
+		{"the one is frozen", sim.WakeAll, 1, []fault.Control{{Kind: fault.Pause, At: 8 * second, For: time.Minute}}, "[]"},
+		{"the one is busy", sim.WakeOne, 1, []fault.Control{{Kind: fault.ShiftClock, At: 8 * second}}, "[]"},
+		{"all, and the one is busy", sim.WakeAll, 1, []fault.Control{{Kind: fault.ShiftClock, At: 8 * second}}, "[]"},
 		{"one of four", sim.WakeOne, 4, nil, "[0 at 10.0005s]"},
 		{"all of four", sim.WakeAll, 4, nil, "[0 at 10.0005s 1 at 10.0005s 2 at 10.0005s 3 at 10.0005s]"},
 		{"nobody of four", sim.WakeNone, 4, nil, "[]"},
 		{"one of those that are up", sim.WakeOne, 4, all, "[2 at 10.0005s]"},
-		{"one after the last", sim.WakeOne, 2, []sim.Control{{Kind: sim.Crash, At: 8 * second, For: time.Minute, Node: 1}}, "[0 at 10.0005s 0 at 10.0305s]"},
+		{"one after the last", sim.WakeOne, 2, []fault.Control{{Kind: fault.Crash, At: 8 * second, For: time.Minute, Node: 1}}, "[0 at 10.0005s 0 at 10.0305s]"},
 		{"all of those that are up", sim.WakeAll, 4, all, "[2 at 10.0005s 3 at 10.0005s]"},
-		{"all that are up again", sim.WakeAll, 4, []sim.Control{{Kind: sim.Crash, At: 7 * second, For: time.Second, Node: 0}, {Kind: sim.Pause, At: 7 * second, For: time.Second, Node: 1},
-			{Kind: sim.StopNode, At: 7 * second, For: time.Second, Node: 2}}, "[0 at 10.0005s 1 at 10.0005s 2 at 10.0005s 3 at 10.0005s]"},
+		{"all that are up again", sim.WakeAll, 4, []fault.Control{{Kind: fault.Crash, At: 7 * second, For: time.Second, Node: 0}, {Kind: fault.Pause, At: 7 * second, For: time.Second, Node: 1},
+			{Kind: fault.StopNode, At: 7 * second, For: time.Second, Node: 2}}, "[0 at 10.0005s 1 at 10.0005s 2 at 10.0005s 3 at 10.0005s]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := quietWorld(t, 0)
@@ -193,7 +194,7 @@ func TestLateReaper(t *testing.T) {
 func TestClaimed(t *testing.T) {
 	w := quietWorld(t, 20)
 	w.flaky.service = drawn(t)(dist.Constant(5))
-	w.config.Controls = []sim.Control{{Kind: sim.Crash, At: 2 * second, For: time.Second}}
+	w.config.Controls = []fault.Control{{Kind: fault.Crash, At: 2 * second, For: time.Second}}
 	claimed := 0
 	w.config.Claimed = func(c *engine.Call) {
 		for i := range c.Leases {

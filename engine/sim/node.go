@@ -1,6 +1,9 @@
 package sim
 
-import "qsim/engine"
+import (
+	"qsim/engine"
+	"qsim/engine/fault"
+)
 
 // boot starts a process: a new life with an empty memory.
 func (s *Sim) boot(i int32) {
@@ -140,7 +143,7 @@ func (s *Sim) finish(ref uint32, key uint64) {
 	if r.plan.Kills {
 		s.crash(n.index)
 		n.down++
-		s.endLater(ending{kind: Crash, node: n.index}, s.cfg.Restart)
+		s.endLater(ending{kind: fault.Crash, node: n.index}, s.cfg.Restart)
 		return
 	}
 	if r.plan.Undecided {

@@ -6,6 +6,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/dist"
+	"qsim/engine/fault"
 	"qsim/engine/sim"
 	"qsim/policies"
 )
@@ -39,7 +40,7 @@ func TestRest(t *testing.T) {
 			w.flaky.fail, w.store.KeepDead = 1, true
 			w.node.Kinds[0].Retry = &policies.Backoff{MaxAttempts: 1}
 			if tt.redrive {
-				w.config.Controls = []sim.Control{{Kind: sim.Redrive, On: engine.Called, Op: engine.OpRecover, Nth: 6, Node: -1, Share: 1}}
+				w.config.Controls = []fault.Control{{Kind: fault.Redrive, On: engine.Called, Op: engine.OpRecover, Nth: 6, Node: -1, Share: 1}}
 			}
 			var buried, last engine.Time
 			deaths := 0
@@ -238,8 +239,8 @@ func TestHolds(t *testing.T) {
 	w.nodes, w.node.Workers = 1, 4
 	w.workload = &arrivals{at: []time.Duration{time.Second, 2 * time.Second}}
 	w.flaky.service = drawn(t)(dist.Constant(3))
-	w.config.Controls = []sim.Control{{Kind: sim.Pause, At: 10 * second, For: 2 * time.Second}, {Kind: sim.Crash, At: 14 * second, For: 2 * time.Second},
-		{Kind: sim.ShiftClock, At: 11 * second, Times: 2, Every: 4 * time.Second}} // does nothing, at a time when nothing else happens
+	w.config.Controls = []fault.Control{{Kind: fault.Pause, At: 10 * second, For: 2 * time.Second}, {Kind: fault.Crash, At: 14 * second, For: 2 * time.Second},
+		{Kind: fault.ShiftClock, At: 11 * second, Times: 2, Every: 4 * time.Second}} // does nothing, at a time when nothing else happens
 	w.config.Until, w.config.Rest = 20*second, time.Hour
 	w.node.Fetch.Poll = time.Second / 4
 	s := w.start()
@@ -288,9 +289,9 @@ func TestEventsOfLostAnswers(t *testing.T) {
 	w := quietWorld(t, 0)
 	w.workload = &arrivals{at: []time.Duration{1000 * time.Second}}
 	w.node.Fetch.Poll, w.config.Until = 100*time.Hour, 900*second
-	lost := sim.Fault{Window: sim.Window{For: engine.Forever}, LoseReply: 1}
+	lost := fault.Fault{Window: fault.Window{For: engine.Forever}, LoseReply: 1}
 	lost.Ops[engine.OpRecover] = true
-	w.links.Faults = []sim.Fault{lost}
+	w.links.Faults = []fault.Fault{lost}
 	most := 5
 	w.ledger.perTime = func(e *engine.Event) {
 		if e.Kind == engine.Called && e.Op == engine.OpRecover {
@@ -307,7 +308,7 @@ func TestEventsOfLostAnswers(t *testing.T) {
 func TestRestBeginsAgain(t *testing.T) {
 	w := quietWorld(t, 5)
 	w.node.Fetch.Poll, w.config.Rest, w.store.KeepDead = 100*time.Millisecond, 10*time.Second, true
-	w.config.Controls = []sim.Control{{Kind: sim.Redrive, On: engine.Called, Op: engine.OpRecover, Nth: 6, Node: -1, At: 3 * second}}
+	w.config.Controls = []fault.Control{{Kind: fault.Redrive, On: engine.Called, Op: engine.OpRecover, Nth: 6, Node: -1, At: 3 * second}}
 	var asked, last engine.Time
 	recovered := 0
 	for _, e := range w.events(engine.Called) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/fault"
 	"qsim/engine/sim"
 )
 
@@ -27,10 +28,10 @@ func TestEveryJobEndsOnce(t *testing.T) {
 		w.flaky.fail, w.flaky.kill = 0.1, 0.0002
 		w.flaky.succeeded, w.flaky.runningByJob = map[engine.JobID]int{}, map[engine.JobID]int{}
 		w.config.Restart = 5 * time.Second
-		w.links.Faults = []sim.Fault{{Window: sim.Window{For: engine.Forever}, Ops: allOps(), LoseRequest: 0.01, LoseReply: 0.01, Duplicate: 0.01, Error: 0.01}}
-		w.config.Controls = []sim.Control{
+		w.links.Faults = []fault.Fault{{Window: fault.Window{For: engine.Forever}, Ops: allOps(), LoseRequest: 0.01, LoseReply: 0.01, Duplicate: 0.01, Error: 0.01}}
+		w.config.Controls = []fault.Control{
 			{Node: 1, At: engine.Time(20 * time.Second), For: 5 * time.Second},
-			{Node: 2, At: engine.Time(40 * time.Second), For: 45 * time.Second, Kind: sim.Pause},
+			{Node: 2, At: engine.Time(40 * time.Second), For: 45 * time.Second, Kind: fault.Pause},
 		}
 		s := w.start()
 		s.Run()

@@ -6,6 +6,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/dist"
+	"qsim/engine/fault"
 	"qsim/engine/sim"
 )
 
@@ -94,7 +95,7 @@ func swarmLeases(d *die, w *world) {
 		w.lost.inFlight = true
 	}
 	if d.seldom(4) {
-		w.config.Controls = append(w.config.Controls, sim.Control{Kind: sim.LoseLeases, At: engine.Time(d.milliseconds(0, 30000)), Share: d.share(100),
+		w.config.Controls = append(w.config.Controls, fault.Control{Kind: fault.LoseLeases, At: engine.Time(d.milliseconds(0, 30000)), Share: d.share(100),
 			Draw: 1, Times: d.between(0, 3), Every: d.milliseconds(1, 3000)})
 		w.lost.forgotten = !w.store.Orphans
 	}
@@ -110,42 +111,42 @@ func swarmLeases(d *die, w *world) {
 // swarmTroubles draws faults of the store and the nodes other than lost calls and crashes. All are over when the
 // swarm is healed.
 func swarmTroubles(d *die, w *world) {
-	window := func() sim.Window {
+	window := func() fault.Window {
 		from := engine.Time(d.milliseconds(0, 30000))
 		for range zeroOr(d, 1) {
-			return sim.Window{From: from, For: d.milliseconds(1, 1000), Times: d.between(2, 5), Every: d.milliseconds(1001, 2000)}
+			return fault.Window{From: from, For: d.milliseconds(1, 1000), Times: d.between(2, 5), Every: d.milliseconds(1001, 2000)}
 		}
-		return sim.Window{From: from, For: min(healed.Sub(from), d.milliseconds(100, 15000))}
+		return fault.Window{From: from, For: min(healed.Sub(from), d.milliseconds(100, 15000))}
 	}
-	control := func(kind sim.ControlKind) sim.Control {
+	control := func(kind fault.ControlKind) fault.Control {
 		at := window()
-		return sim.Control{Kind: kind, Node: int32(d.below(w.nodes)), At: at.From, For: at.For, Times: at.Times, Every: at.Every}
+		return fault.Control{Kind: kind, Node: int32(d.below(w.nodes)), At: at.From, For: at.For, Times: at.Times, Every: at.Every}
 	}
-	for _, kind := range []sim.ControlKind{sim.StallReaper, sim.StallPromoter, sim.StallStore} {
+	for _, kind := range []fault.ControlKind{fault.StallReaper, fault.StallPromoter, fault.StallStore} {
 		if d.seldom(5) {
 			w.config.Controls = append(w.config.Controls, control(kind))
 		}
 	}
 	if d.seldom(2) {
-		c := control(sim.ShiftClock)
+		c := control(fault.ShiftClock)
 		c.Offset = d.milliseconds(-30000, 30000)
 		w.config.Controls = append(w.config.Controls, c)
 	}
 	if d.seldom(6) {
-		c := control(sim.Crash)
+		c := control(fault.Crash)
 		c.Rolls, c.For = true, d.milliseconds(1, 3000)
 		w.config.Controls = append(w.config.Controls, c)
 	}
 	if d.seldom(4) {
 		w.store.KeepDead = true
 		for i := range d.between(1, 3) {
-			w.config.Controls = append(w.config.Controls, sim.Control{Kind: sim.Redrive, At: engine.Time(d.milliseconds(1000, 60000)), Share: d.share(100),
+			w.config.Controls = append(w.config.Controls, fault.Control{Kind: fault.Redrive, At: engine.Time(d.milliseconds(1000, 60000)), Share: d.share(100),
 				Reset: d.coin(), Draw: uint64(i)})
 		}
 		w.serialKeys = 0 // one that comes back comes out of its order
 	}
 	if d.seldom(4) {
-		w.links.Slows = append(w.links.Slows, sim.Slow{Window: window(), Factor: float64(d.between(0, 20))})
+		w.links.Slows = append(w.links.Slows, fault.Slow{Window: window(), Factor: float64(d.between(0, 20))})
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/check"
 	"qsim/engine/dist"
+	"qsim/engine/fault"
 	"qsim/engine/keyed"
 	"qsim/engine/sim"
 	"qsim/policies"
@@ -127,7 +128,7 @@ func swarmFaults(t testing.TB, d *die, w *world) {
 	must := drawn(t)
 	for range d.below(5) {
 		from := engine.Time(d.milliseconds(0, 30000))
-		f := sim.Fault{Window: sim.Window{From: from, For: min(healed.Sub(from), d.milliseconds(100, 15000))}}
+		f := fault.Fault{Window: fault.Window{From: from, For: min(healed.Sub(from), d.milliseconds(100, 15000))}}
 		for op := range f.Ops {
 			f.Ops[op] = d.coin()
 		}
@@ -147,8 +148,8 @@ func swarmFaults(t testing.TB, d *die, w *world) {
 		if d.below(4) == 0 {
 			longest = 40000 // longer than any lease
 		}
-		w.config.Controls = append(w.config.Controls, sim.Control{Node: int32(d.below(w.nodes)), At: engine.Time(d.milliseconds(0, 30000)),
-			For: d.milliseconds(100, longest), Kind: sim.ControlKind(d.below(2))})
+		w.config.Controls = append(w.config.Controls, fault.Control{Node: int32(d.below(w.nodes)), At: engine.Time(d.milliseconds(0, 30000)),
+			For: d.milliseconds(100, longest), Kind: fault.ControlKind(d.below(2))})
 	}
 }
 

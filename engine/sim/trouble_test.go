@@ -7,22 +7,23 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/dist"
+	"qsim/engine/fault"
 	"qsim/engine/sim"
 )
 
 func TestWindow(t *testing.T) {
-	once := sim.Window{From: 10, For: 5}
-	thrice := sim.Window{From: 10, For: 5, Times: 3, Every: 20}
+	once := fault.Window{From: 10, For: 5}
+	thrice := fault.Window{From: 10, For: 5, Times: 3, Every: 20}
 	tests := []struct {
 		name   string
-		window sim.Window
+		window fault.Window
 		at     engine.Time
 		want   bool
 	}{
 		{"before", once, 9, false}, {"start", once, 10, true}, {"last", once, 14, true}, {"end", once, 15, false}, {"long after", once, 1e9, false},
 		{"before any", thrice, 9, false}, {"first", thrice, 14, true}, {"between", thrice, 29, false}, {"second", thrice, 30, true},
 		{"third", thrice, 54, true}, {"after the third", thrice, 55, false}, {"no fourth", thrice, 70, false},
-		{"for ever", sim.Window{For: engine.Forever}, engine.Never - 1, true},
+		{"for ever", fault.Window{For: engine.Forever}, engine.Never - 1, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -68,7 +69,7 @@ func TestParallelServesInOrder(t *testing.T) {
 			w.node.CallTimeout, w.node.InStep = time.Second/2, true
 			w.nodes, w.config.Parallel, w.config.Until = 4, parallel, 25*second
 			w.links.OneWay[engine.OpRecover] = drawn(t)(dist.Constant(0.01))
-			w.links.Faults = []sim.Fault{{Window: sim.Window{For: engine.Forever}, Ops: allOps(), LoseReply: 0.5}} // they are served all the same
+			w.links.Faults = []fault.Fault{{Window: fault.Window{For: engine.Forever}, Ops: allOps(), LoseReply: 0.5}} // they are served all the same
 			var last, batch engine.Time
 			var nodes []int32
 			for _, e := range w.events(engine.Called) {
@@ -99,7 +100,7 @@ func TestParallelServesInOrder(t *testing.T) {
 // TestStalledStore checks that no call is served in the windows and all are after them.
 func TestStalledStore(t *testing.T) {
 	w := quietWorld(t, 200)
-	w.config.Controls = []sim.Control{{Kind: sim.StallStore, At: 3 * second, For: 2 * time.Second, Times: 2, Every: 5 * time.Second}}
+	w.config.Controls = []fault.Control{{Kind: fault.StallStore, At: 3 * second, For: 2 * time.Second, Times: 2, Every: 5 * time.Second}}
 	after := 0
 	for _, e := range w.events(engine.Called) {
 		if e.At > 3*second && e.At < 5*second || e.At > 8*second && e.At < 10*second {
@@ -118,7 +119,7 @@ func TestStalledStore(t *testing.T) {
 // within the window.
 func TestSlowStore(t *testing.T) {
 	must := drawn(t)
-	l := &sim.Links{PerJob: must(dist.Constant(0.001)), Slows: []sim.Slow{{Window: sim.Window{From: second, For: time.Second}, Factor: 10}}}
+	l := &sim.Links{PerJob: must(dist.Constant(0.001)), Slows: []fault.Slow{{Window: fault.Window{From: second, For: time.Second}, Factor: 10}}}
 	for op := range l.OneWay {
 		l.OneWay[op] = must(dist.Constant(0.01))
 	}
@@ -156,7 +157,7 @@ func TestRowsThatCallsFind(t *testing.T) {
 	w.config.CountRows, w.store.CountAhead, w.config.Until = true, true, 20*second
 	w.config.Policy = func(int32) engine.Policy { return takesNothing{} }
 	w.node.Fetch.Poll = 100 * time.Millisecond
-	w.links.Faults = []sim.Fault{{Window: sim.Window{For: engine.Forever}, Ops: allOps(), Error: 0.1}}
+	w.links.Faults = []fault.Fault{{Window: fault.Window{For: engine.Forever}, Ops: allOps(), Error: 0.1}}
 	watch := &rowWatch{Network: w.links}
 	w.network = watch
 	arrivals := w.events(engine.Enqueued)
@@ -221,7 +222,7 @@ func TestPartialCommits(t *testing.T) {
 	w := quietWorld(t, 2000)
 	w.ledger.detail = true
 	w.jobs.gap = drawn(t)(dist.Constant(0.001))
-	w.links.Faults = []sim.Fault{{Window: sim.Window{For: time.Minute}, Ops: allOps(), Partial: 0.5}}
+	w.links.Faults = []fault.Fault{{Window: fault.Window{For: time.Minute}, Ops: allOps(), Partial: 0.5}}
 	commits := 0
 	for _, e := range w.events(engine.Called) {
 		if e.Op == engine.OpCommit {
@@ -245,8 +246,8 @@ func TestStalledReaper(t *testing.T) {
 	w := quietWorld(t, 20)
 	w.nodes = 2
 	w.flaky.service = drawn(t)(dist.Constant(60))
-	w.config.Controls = []sim.Control{{Node: 0, At: 10 * second, For: 5 * time.Second},
-		{Kind: sim.StallReaper, At: 12 * second, For: 58 * time.Second}, {Kind: sim.StallReaper, At: 13 * second, For: time.Second}}
+	w.config.Controls = []fault.Control{{Node: 0, At: 10 * second, For: 5 * time.Second},
+		{Kind: fault.StallReaper, At: 12 * second, For: 58 * time.Second}, {Kind: fault.StallReaper, At: 13 * second, For: time.Second}}
 	taken := w.events(engine.LeaseTaken)
 	if len(taken) == 0 {
 		t.Fatal("no lease was taken")
@@ -264,7 +265,7 @@ func TestStalledPromoter(t *testing.T) {
 	w.workload = &varied{poisson: w.jobs, delayed: time.Second}
 	w.node.Promoter = engine.PromoterConfig{Every: time.Second, Batch: 100}
 	w.store.Promoted = true
-	w.config.Controls = []sim.Control{{Kind: sim.StallPromoter, At: second + 1, For: 30 * time.Second}}
+	w.config.Controls = []fault.Control{{Kind: fault.StallPromoter, At: second + 1, For: 30 * time.Second}}
 	promoted := w.events(engine.Promoted)
 	if len(promoted) != 20 {
 		t.Errorf("%d jobs were promoted, want every third of 60", len(promoted))
@@ -293,7 +294,7 @@ func TestSkewedClock(t *testing.T) {
 			w := quietWorld(t, 300)
 			w.node.Lease = engine.LeaseConfig{TTL: 30 * time.Second, Local: true}
 			w.flaky.service = drawn(t)(dist.Constant(5))
-			w.config.Controls = []sim.Control{{Kind: sim.ShiftClock, At: 10 * second, For: tt.length, Offset: tt.offset}}
+			w.config.Controls = []fault.Control{{Kind: fault.ShiftClock, At: 10 * second, For: tt.length, Offset: tt.offset}}
 			watch := &ttlWatch{Network: w.links, ttl: map[time.Duration]engine.Time{}}
 			w.network = watch
 			lost := 0
@@ -333,7 +334,7 @@ func (w *ttlWatch) Request(now engine.Time, c *engine.Call) sim.Fate {
 func TestRollingCrashes(t *testing.T) {
 	w := quietWorld(t, 300)
 	w.nodes = 3
-	w.config.Controls = []sim.Control{{Kind: sim.Crash, At: second, For: time.Second, Times: 5, Every: 3 * time.Second, Rolls: true}}
+	w.config.Controls = []fault.Control{{Kind: fault.Crash, At: second, For: time.Second, Times: 5, Every: 3 * time.Second, Rolls: true}}
 	var got []string
 	for _, e := range w.events(engine.NodeDown) {
 		got = append(got, fmt.Sprintf("%d at %v", e.Node, time.Duration(e.At)))
@@ -352,7 +353,7 @@ func TestLostLeases(t *testing.T) {
 			w.store.Orphans, w.config.Until = orphans, 1000*second
 			w.flaky.service = drawn(t)(dist.Constant(60))
 			w.node.Lease.Heartbeat = 0
-			w.config.Controls = []sim.Control{{Kind: sim.LoseLeases, At: 20 * second, Share: 0.5}, {Node: 0, At: 20*second + 1, For: time.Second}}
+			w.config.Controls = []fault.Control{{Kind: fault.LoseLeases, At: 20 * second, Share: 0.5}, {Node: 0, At: 20*second + 1, For: time.Second}}
 			lost := len(w.events(engine.LeaseForgotten))
 			if lost < 30 || lost > 70 {
 				t.Errorf("%d of 100 records lost, want about half", lost)
@@ -375,7 +376,7 @@ func TestRedrive(t *testing.T) {
 		t.Run(fmt.Sprint("reset=", reset), func(t *testing.T) {
 			w := quietWorld(t, 200)
 			w.flaky.fail, w.store.KeepDead, w.ledger.detail = 1, true, true
-			w.config.Controls = []sim.Control{{Kind: sim.Redrive, At: 3600 * second, Share: 0.5, Reset: reset, Times: 2, Every: time.Hour}}
+			w.config.Controls = []fault.Control{{Kind: fault.Redrive, At: 3600 * second, Share: 0.5, Reset: reset, Times: 2, Every: time.Hour}}
 			first, second := 0, 0
 			for _, e := range w.events(engine.Redriven) {
 				switch e.At {
@@ -464,7 +465,7 @@ func TestStopNode(t *testing.T) {
 	w := quietWorld(t, 100)
 	w.nodes, w.node.Workers, w.node.Fetch = 1, 2, engine.FetchConfig{Batch: 10, Poll: time.Minute, Prefetch: 5}
 	w.flaky.service = drawn(t)(dist.Constant(1))
-	w.config.Controls = []sim.Control{{Kind: sim.StopNode, At: 5*second + 1, For: 50 * time.Millisecond}}
+	w.config.Controls = []fault.Control{{Kind: fault.StopNode, At: 5*second + 1, For: 50 * time.Millisecond}}
 	returned, aborted, up := 0, 0, 0
 	for _, e := range w.events(engine.Leased, engine.Started, engine.Returned, engine.Aborted, engine.NodeUp) {
 		stopped := e.At > 5*second+engine.Time(2*time.Millisecond) && e.At < 5*second+engine.Time(50*time.Millisecond)
@@ -493,7 +494,7 @@ func TestLimitStore(t *testing.T) {
 	for op := range w.links.OneWay {
 		w.links.OneWay[op] = drawn(t)(dist.Constant(0.02))
 	}
-	w.config.Controls = []sim.Control{{Kind: sim.LimitStore, Limit: 1, At: 5 * second, For: 5 * time.Second}, {Kind: sim.LimitStore, Limit: 2, At: 7 * second, For: 10 * time.Second}}
+	w.config.Controls = []fault.Control{{Kind: fault.LimitStore, Limit: 1, At: 5 * second, For: 5 * time.Second}, {Kind: fault.LimitStore, Limit: 2, At: 7 * second, For: 10 * time.Second}}
 	last, close := engine.Time(0), [3]int{}
 	for _, e := range w.events(engine.Called) {
 		which := 0
@@ -520,10 +521,10 @@ func TestLimitStore(t *testing.T) {
 func TestControlsFollowEvents(t *testing.T) {
 	w := quietWorld(t, 200)
 	w.nodes = 3
-	w.config.Controls = []sim.Control{
-		{Kind: sim.Crash, On: engine.Leased, Nth: 3, Node: -1, For: 10 * time.Second},
-		{Kind: sim.Pause, On: engine.Called, Op: engine.OpCommit, Nth: 2, Node: 1, At: second, For: 3 * time.Second},
-		{Kind: sim.Crash, On: engine.Acked, Nth: 20, Node: -1, For: time.Second, Before: second}, // too late
+	w.config.Controls = []fault.Control{
+		{Kind: fault.Crash, On: engine.Leased, Nth: 3, Node: -1, For: 10 * time.Second},
+		{Kind: fault.Pause, On: engine.Called, Op: engine.OpCommit, Nth: 2, Node: 1, At: second, For: 3 * time.Second},
+		{Kind: fault.Crash, On: engine.Acked, Nth: 20, Node: -1, For: time.Second, Before: second}, // too late
 	}
 	var third engine.Event
 	leases, downs, pauses, commits := 0, 0, 0, 0
@@ -567,7 +568,7 @@ func TestLimitEnds(t *testing.T) {
 	w.node.InStep, w.nodes, w.config.Until = true, 4, 25*second
 	w.links.OneWay[engine.OpRecover] = drawn(t)(dist.Constant(0.01))
 	const begin, end = 20*second + second/2, 21*second + second/40
-	w.config.Controls = []sim.Control{{Kind: sim.LimitStore, Limit: 1, At: begin, For: time.Duration(end - begin)}}
+	w.config.Controls = []fault.Control{{Kind: fault.LimitStore, Limit: 1, At: begin, For: time.Duration(end - begin)}}
 	var served []time.Duration
 	for _, e := range w.events(engine.Called) {
 		if e.Op == engine.OpRecover && e.At > begin && e.At < 22*second {

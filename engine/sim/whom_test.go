@@ -7,6 +7,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/dist"
+	"qsim/engine/fault"
 	"qsim/engine/sim"
 )
 
@@ -96,7 +97,7 @@ func TestWakePassesStopped(t *testing.T) {
 	w := quietWorld(t, 30)
 	w.nodes, w.node.Fetch.Poll = 3, 24*time.Hour
 	w.jobs.gap = drawn(t)(dist.Constant(1))
-	w.config.Controls = []sim.Control{{Kind: sim.StopNode, Node: 1, At: 5 * second, For: 10 * time.Second}}
+	w.config.Controls = []fault.Control{{Kind: fault.StopNode, Node: 1, At: 5 * second, For: 10 * time.Second}}
 	for _, e := range w.events(engine.Leased) {
 		if e.Waited > 10*time.Millisecond {
 			t.Errorf("job %d waited %v", e.Job, e.Waited)
@@ -117,7 +118,7 @@ func TestAnswersToADeadLife(t *testing.T) {
 	for op := range w.links.OneWay {
 		w.links.OneWay[op] = drawn(t)(dist.Constant(2))
 	}
-	w.config.Controls = []sim.Control{{Kind: sim.Crash, At: 13 * second / 4, For: time.Millisecond, Times: 20, Every: 7 * time.Second}}
+	w.config.Controls = []fault.Control{{Kind: fault.Crash, At: 13 * second / 4, For: time.Millisecond, Times: 20, Every: 7 * time.Second}}
 	w.config.Until = 1000 * second
 	var up engine.Time
 	deaths, lost := 0, 0

@@ -6,6 +6,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/check"
+	"qsim/engine/fault"
 	"qsim/engine/memstore"
 	"qsim/engine/sim"
 	"qsim/scenarios"
@@ -50,9 +51,9 @@ func (w *World) setup() (*setup, error) {
 	s.config.Befell = func(control int, node int32, at engine.Time) {
 		met(control, node, at)
 		switch c := &s.config.Controls[control]; {
-		case c.Kind == sim.ShiftClock:
+		case c.Kind == fault.ShiftClock:
 			s.shifts = append(s.shifts, shift{node, at}, shift{node, at.Add(c.For)})
-		case c.Kind == sim.StopNode && s.stops != nil:
+		case c.Kind == fault.StopNode && s.stops != nil:
 			s.stops(node, at)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"qsim/engine"
+	"qsim/engine/fault"
 	"qsim/engine/keyed"
 	"qsim/engine/sim"
 	"qsim/scenarios"
@@ -32,22 +33,22 @@ func TestControls(t *testing.T) {
 	at := engine.Time(time.Minute)
 	tests := []struct {
 		storm string
-		want  []sim.Control
+		want  []fault.Control
 	}{
-		{"crash: {nodes: [1, 3], restart-after: 5s}", []sim.Control{{Node: 1, At: at, For: 5 * second}, {Node: 3, At: at, For: 5 * second}}},
-		{"crash: {nodes: [2], restart-after: 5s}, repeat: {every: 1m, times: 3}", []sim.Control{{Node: 2, At: at, For: 5 * second, Times: 3, Every: time.Minute}}},
-		{"rolling: {every: 10s, restart-after: 2s}", []sim.Control{{At: at, For: 2 * second, Times: 3, Every: 10 * second, Rolls: true}}},
-		{"rolling: {every: 11s, restart-after: 2s}, repeat: {every: 1m, times: 2}", []sim.Control{
+		{"crash: {nodes: [1, 3], restart-after: 5s}", []fault.Control{{Node: 1, At: at, For: 5 * second}, {Node: 3, At: at, For: 5 * second}}},
+		{"crash: {nodes: [2], restart-after: 5s}, repeat: {every: 1m, times: 3}", []fault.Control{{Node: 2, At: at, For: 5 * second, Times: 3, Every: time.Minute}}},
+		{"rolling: {every: 10s, restart-after: 2s}", []fault.Control{{At: at, For: 2 * second, Times: 3, Every: 10 * second, Rolls: true}}},
+		{"rolling: {every: 11s, restart-after: 2s}, repeat: {every: 1m, times: 2}", []fault.Control{
 			{At: at, For: 2 * second, Times: 3, Every: 11 * second, Rolls: true},
 			{At: at.Add(time.Minute), For: 2 * second, Times: 3, Every: 11 * second, Rolls: true}}},
-		{"pause: {nodes: [0]}", []sim.Control{{Kind: sim.Pause, At: at, For: 30 * second}}},
-		{"store: {stall: true}, repeat: {every: 1m, times: 9}", []sim.Control{{Kind: sim.StallStore, At: at, For: 30 * second, Times: 9, Every: time.Minute}}},
-		{"reaper: {stall: true}", []sim.Control{{Kind: sim.StallReaper, At: at, For: 30 * second}}},
-		{"promoter: {stall: true}", []sim.Control{{Kind: sim.StallPromoter, At: at, For: 30 * second}}},
-		{"leases: {lose: 1%}", []sim.Control{{Kind: sim.LoseLeases, At: at, For: 30 * second, Share: 0.01}}},
-		{"clock: {nodes: [3], skew: 20s}", []sim.Control{{Kind: sim.ShiftClock, Node: 3, At: at, For: 30 * second, Offset: 20 * second}}},
-		{"clock: {nodes: [3], jump: -20s}", []sim.Control{{Kind: sim.ShiftClock, Node: 3, At: at, Offset: -20 * second}}},
-		{"redrive: {share: 50%, reset: true}", []sim.Control{{Kind: sim.Redrive, At: at, For: 30 * second, Share: 0.5, Reset: true}}},
+		{"pause: {nodes: [0]}", []fault.Control{{Kind: fault.Pause, At: at, For: 30 * second}}},
+		{"store: {stall: true}, repeat: {every: 1m, times: 9}", []fault.Control{{Kind: fault.StallStore, At: at, For: 30 * second, Times: 9, Every: time.Minute}}},
+		{"reaper: {stall: true}", []fault.Control{{Kind: fault.StallReaper, At: at, For: 30 * second}}},
+		{"promoter: {stall: true}", []fault.Control{{Kind: fault.StallPromoter, At: at, For: 30 * second}}},
+		{"leases: {lose: 1%}", []fault.Control{{Kind: fault.LoseLeases, At: at, For: 30 * second, Share: 0.01}}},
+		{"clock: {nodes: [3], skew: 20s}", []fault.Control{{Kind: fault.ShiftClock, Node: 3, At: at, For: 30 * second, Offset: 20 * second}}},
+		{"clock: {nodes: [3], jump: -20s}", []fault.Control{{Kind: fault.ShiftClock, Node: 3, At: at, Offset: -20 * second}}},
+		{"redrive: {share: 50%, reset: true}", []fault.Control{{Kind: fault.Redrive, At: at, For: 30 * second, Share: 0.5, Reset: true}}},
 		{"store: {error: 5%}", nil},
 		{"heartbeats: {lose: 5%}", nil},
 	}
@@ -55,7 +56,7 @@ func TestControls(t *testing.T) {
 		t.Run(tt.storm, func(t *testing.T) {
 			var cfg sim.Config
 			equip(stormy(t, "", tt.storm), &cfg, &sim.Links{}, keyed.Rand{Seed: 1})
-			if d := cmp.Diff(tt.want, cfg.Controls, cmp.AllowUnexported(sim.Control{})); d != "" {
+			if d := cmp.Diff(tt.want, cfg.Controls, cmp.AllowUnexported(fault.Control{})); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
 		})
@@ -90,7 +91,7 @@ func TestPickedNodes(t *testing.T) {
 
 // TestFaults checks the faults of calls that storms become.
 func TestFaults(t *testing.T) {
-	window := sim.Window{From: engine.Time(time.Minute), For: 30 * time.Second}
+	window := fault.Window{From: engine.Time(time.Minute), For: 30 * time.Second}
 	all := [engine.NumOps]bool{false, true, true, true, true, true, true, true}
 	ops := func(some ...engine.Op) (hit [engine.NumOps]bool) {
 		for _, op := range some {
@@ -100,17 +101,17 @@ func TestFaults(t *testing.T) {
 	}
 	tests := []struct {
 		storm string
-		want  []sim.Fault
+		want  []fault.Fault
 	}{
-		{"heartbeats: {lose: 20%}", []sim.Fault{{Window: window, Ops: ops(engine.OpExtend), LoseRequest: 0.2}}},
-		{"heartbeats: {lose: 20%, nodes: [2]}", []sim.Fault{{Window: window, Ops: ops(engine.OpExtend), LoseRequest: 0.2, Nodes: []int32{2}}}},
-		{"heartbeats: {lose: 20%, nodes: 0%}", []sim.Fault{{Window: window, Ops: ops(engine.OpExtend), LoseRequest: 0.2, Nodes: []int32{}}}},
+		{"heartbeats: {lose: 20%}", []fault.Fault{{Window: window, Ops: ops(engine.OpExtend), LoseRequest: 0.2}}},
+		{"heartbeats: {lose: 20%, nodes: [2]}", []fault.Fault{{Window: window, Ops: ops(engine.OpExtend), LoseRequest: 0.2, Nodes: []int32{2}}}},
+		{"heartbeats: {lose: 20%, nodes: 0%}", []fault.Fault{{Window: window, Ops: ops(engine.OpExtend), LoseRequest: 0.2, Nodes: []int32{}}}},
 		{"calls: {ops: [claim, lead], lose-request: 1%, lose-reply: 2%, duplicate: 3%, error: 4%}",
-			[]sim.Fault{{Window: window, Ops: ops(engine.OpClaim, engine.OpLead), LoseRequest: 0.01, LoseReply: 0.02, Duplicate: 0.03, Error: 0.04}}},
-		{"calls: {lose-reply: 2%, nodes: [0, 1]}", []sim.Fault{{Window: window, Ops: all, LoseReply: 0.02, Nodes: []int32{0, 1}}}},
+			[]fault.Fault{{Window: window, Ops: ops(engine.OpClaim, engine.OpLead), LoseRequest: 0.01, LoseReply: 0.02, Duplicate: 0.03, Error: 0.04}}},
+		{"calls: {lose-reply: 2%, nodes: [0, 1]}", []fault.Fault{{Window: window, Ops: all, LoseReply: 0.02, Nodes: []int32{0, 1}}}},
 		{"store: {error: 5%}, repeat: {every: 1m, times: 2}",
-			[]sim.Fault{{Window: sim.Window{From: window.From, For: window.For, Times: 2, Every: time.Minute}, Ops: all, Error: 0.05}}},
-		{"store: {partial: 25%}", []sim.Fault{{Window: window, Ops: ops(engine.OpCommit), Partial: 0.25}}},
+			[]fault.Fault{{Window: fault.Window{From: window.From, For: window.For, Times: 2, Every: time.Minute}, Ops: all, Error: 0.05}}},
+		{"store: {partial: 25%}", []fault.Fault{{Window: window, Ops: ops(engine.OpCommit), Partial: 0.25}}},
 		{"store: {slow: 10}", nil},
 		{"pause: {nodes: [0]}", nil},
 	}
@@ -129,7 +130,7 @@ func TestFaults(t *testing.T) {
 		t.Errorf("the delay is %v", d)
 	}
 	equip(stormy(t, "", "store: {slow: 10}"), new(sim.Config), &links, keyed.Rand{})
-	if d := cmp.Diff([]sim.Slow{{Window: window, Factor: 10}}, links.Slows); d != "" || links.Faults != nil {
+	if d := cmp.Diff([]fault.Slow{{Window: window, Factor: 10}}, links.Slows); d != "" || links.Faults != nil {
 		t.Errorf("slow: faults %v (-want +got):\n%s", links.Faults, d)
 	}
 }

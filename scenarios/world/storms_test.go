@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"qsim/engine"
+	"qsim/engine/fault"
 	"qsim/engine/keyed"
 	"qsim/engine/sim"
 	"qsim/scenarios"
@@ -68,15 +69,15 @@ func TestEveryTroubleActs(t *testing.T) {
 func TestStormsThatFollowEvents(t *testing.T) {
 	for _, tt := range []struct {
 		storm string
-		want  sim.Control
+		want  fault.Control
 	}{
-		{"on: leased, nth: 5, at: 50ms, crash: {nodes: that, restart-after: 2s}", sim.Control{Kind: sim.Crash, On: engine.Leased, Nth: 5, Node: -1, At: 5e7, For: 2e9}},
-		{"on: called, op: promote, at: 0s, for: 1s, before: 30s, pause: {nodes: [1]}", sim.Control{Kind: sim.Pause, On: engine.Called, Op: engine.OpPromote, Node: 1, For: 1e9, Before: 30e9}},
-		{"on: finished, nth: 2, for: 1s, store: {stall: true}", sim.Control{Kind: sim.StallStore, On: engine.Finished, Nth: 2, Node: -1, For: 1e9}},
-		{"on: finished, for: 1s, store: {parallel: 2}", sim.Control{Kind: sim.LimitStore, On: engine.Finished, Node: -1, For: 1e9, Limit: 2}},
+		{"on: leased, nth: 5, at: 50ms, crash: {nodes: that, restart-after: 2s}", fault.Control{Kind: fault.Crash, On: engine.Leased, Nth: 5, Node: -1, At: 5e7, For: 2e9}},
+		{"on: called, op: promote, at: 0s, for: 1s, before: 30s, pause: {nodes: [1]}", fault.Control{Kind: fault.Pause, On: engine.Called, Op: engine.OpPromote, Node: 1, For: 1e9, Before: 30e9}},
+		{"on: finished, nth: 2, for: 1s, store: {stall: true}", fault.Control{Kind: fault.StallStore, On: engine.Finished, Nth: 2, Node: -1, For: 1e9}},
+		{"on: finished, for: 1s, store: {parallel: 2}", fault.Control{Kind: fault.LimitStore, On: engine.Finished, Node: -1, For: 1e9, Limit: 2}},
 	} {
 		sc := load(t, troubled+tt.storm+"}]\n")
-		if d := cmp.Diff([]sim.Control{tt.want}, troublesOf(sc, keyed.Rand{Seed: 1}).controls); d != "" {
+		if d := cmp.Diff([]fault.Control{tt.want}, troublesOf(sc, keyed.Rand{Seed: 1}).controls); d != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.storm, d)
 		}
 		if windows := Windows(sc); len(windows) != 0 {

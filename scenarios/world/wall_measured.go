@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/fault"
 	"qsim/engine/keyed"
 	"qsim/engine/sim"
 )
@@ -26,7 +27,7 @@ func (o *Overlay) Alter(_ int, _ uint64, cfg *sim.Config) {
 	cfg.Controls = slices.Clone(cfg.Controls)
 	for node := range min(len(cfg.Nodes), len(d.Stalls.Engines)) {
 		for _, s := range o.repeated(cfg.Until, o.always, d.Stalls.Engines[node]) {
-			stall := sim.Control{Kind: sim.Pause, Node: int32(node), At: engine.Time(s.From), For: s.For}
+			stall := fault.Control{Kind: fault.Pause, Node: int32(node), At: engine.Time(s.From), For: s.For}
 			cfg.Controls = append(cfg.Controls, stall)
 		}
 	}

@@ -46,7 +46,7 @@ const (
 // there are more events than all jobs, leases, calls, executions, workers and nodes can cause.
 func (s *Sim) linger(from rank) {
 	i := &s.tally
-	things := i.moves + s.live + int64(s.messages.used+s.running+s.late.used)
+	things := i.moves + s.live + int64(s.messages.used+s.runs.used+s.late.used)
 	for n := range s.cfg.Nodes {
 		things += 1 + int64(s.cfg.Nodes[n].Workers)
 	}

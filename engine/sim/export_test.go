@@ -4,7 +4,7 @@ package sim
 // that nothing refers to any more.
 func (s *Sim) Kept() [4]int {
 	calls := s.messages.used - s.queue.requests.size() - s.queue.replies.size() - s.admission.line.Size()
-	late, ends := s.late.used, s.controls.ends.used
+	late, runs, ends := s.late.used, s.runs.used, s.controls.ends.used
 	for _, e := range s.queue.others {
 		switch rank(e.order >> rankBits) {
 		case request, reply:
@@ -19,12 +19,17 @@ func (s *Sim) Kept() [4]int {
 	}
 	for i := range s.nodes {
 		for _, m := range s.nodes[i].missed {
-			if m.rank == reply {
+			if m.answer != nil {
 				calls--
 			}
 		}
+		for _, at := range s.nodes[i].runs {
+			if at != 0 {
+				runs--
+			}
+		}
 	}
-	return [4]int{calls, late, s.runs.used - s.running, ends}
+	return [4]int{calls, late, runs, ends}
 }
 
 // size returns the number of calls on their way.

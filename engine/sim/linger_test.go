@@ -19,7 +19,7 @@ func TestPatience(t *testing.T) {
 		{"jobs that came and leases", func(s *Sim) { s.tally.moves = 3 }, 4096 + 8*5*10},
 		{"jobs", func(s *Sim) { s.live = 3 }, 4096 + 8*5*10},
 		{"calls", func(s *Sim) { s.messages.used = 3 }, 4096 + 8*5*10},
-		{"executions", func(s *Sim) { s.running = 3 }, 4096 + 8*5*10},
+		{"executions", func(s *Sim) { s.runs.used = 3 }, 4096 + 8*5*10},
 		{"jobs on their way", func(s *Sim) { s.late.used = 3 }, 4096 + 8*5*10},
 		{"workers", func(s *Sim) { s.cfg.Nodes[1].Workers = 3 }, 4096 + 8*5*10},
 		{"five nodes", func(s *Sim) { s.cfg.Nodes, s.nodes = make([]engine.Config, 5), make([]node, 5) }, 4096 + 8*5*13},

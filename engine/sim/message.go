@@ -30,7 +30,8 @@ type messages struct {
 // take returns a free message for a call of a node.
 func (p *messages) take(from *node) *message {
 	if p.free == nil {
-		p.grow()
+		p.free = &message{ref: uint32(len(p.all))}
+		p.all = append(p.all, p.free)
 	}
 	m := p.free
 	p.free, m.from = m.next, from
@@ -41,15 +42,6 @@ func (p *messages) take(from *node) *message {
 func (p *messages) release(m *message) {
 	m.next, p.free = p.free, m
 	p.used--
-}
-
-func (p *messages) grow() {
-	made := make([]message, 16)
-	for i := range made {
-		m := &made[i]
-		m.ref, m.next, p.free = uint32(len(p.all)), p.free, m
-		p.all = append(p.all, m)
-	}
 }
 
 // Call returns a record for the engine's next call, for engine.Driver.
@@ -172,7 +164,7 @@ func (s *Sim) deliverReply(m *message) {
 	n := m.from
 	if n.engine != nil && n.id == m.Engine {
 		if n.frozen > 0 {
-			n.missed = append(n.missed, deferred{rank: reply, call: m})
+			n.missed = append(n.missed, deferred{answer: m})
 			return
 		}
 		n.engine.Handle(s.now, &m.Call)

@@ -29,8 +29,8 @@ func (s *Sim) crash(i int32) {
 	n := &s.nodes[i]
 	n.engine, n.frozen = nil, 0
 	for _, m := range n.missed {
-		if m.rank == reply {
-			s.messages.release(m.call)
+		if m.answer != nil {
+			s.messages.release(m.answer)
 		}
 	}
 	n.missed = n.missed[:0]
@@ -60,8 +60,8 @@ func (s *Sim) thaw(i int32) {
 	missed := n.missed
 	n.missed = nil
 	for _, m := range missed {
-		if m.rank == reply {
-			s.deliverReply(m.call)
+		if m.answer != nil {
+			s.deliverReply(m.answer)
 		} else {
 			s.finish(m.ref, m.key)
 		}
@@ -109,7 +109,6 @@ func (n *node) Start(slot engine.Slot, l *engine.Lease) {
 	r.plan = s.cfg.Handlers.Begin(s.now, n.index, &l.Job)
 	r.job, r.node, r.slot, r.started = &l.Job, n, slot, s.now
 	r.key = s.queue.pushFinish(s.now.Add(r.plan.Runs), ref)
-	s.running++
 	for len(n.runs) <= int(slot) {
 		n.runs = append(n.runs, 0)
 	}
@@ -137,7 +136,7 @@ func (s *Sim) finish(ref uint32, key uint64) {
 	}
 	n := r.node
 	if n.frozen > 0 {
-		n.missed = append(n.missed, deferred{rank: finish, ref: ref, key: key})
+		n.missed = append(n.missed, deferred{ref: ref, key: key})
 		return
 	}
 	if r.plan.Kills {
@@ -161,5 +160,4 @@ func (s *Sim) endRun(ref uint32, r *run) {
 	r.key = 0
 	r.node.runs[r.slot] = 0
 	s.runs.release(ref)
-	s.running--
 }

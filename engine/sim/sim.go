@@ -29,11 +29,11 @@ type node struct {
 	ahead   time.Duration // offset of its wall clock
 }
 
+// deferred is an input to a frozen process: an answer, or the end of an execution.
 type deferred struct {
-	rank rank
-	call *message // reply
-	ref  uint32   // finish
-	key  uint64
+	answer *message // nil: the end of an execution
+	ref    uint32   // number of that execution, and the key of its finish event
+	key    uint64
 }
 
 // run is one execution of a handler under way.
@@ -66,8 +66,7 @@ type Sim struct {
 	messages messages
 	runs     slab[run]
 	late     slab[[1]engine.NewJob] // jobs on their way to the store
-	running  int
-	turn     int // first node that WakeOne tries
+	turn     int                    // first node that WakeOne tries
 
 	controls  controls
 	stalled   [engine.NumOps]int // number of faults that stop the reapers or promoters, by role
@@ -234,7 +233,8 @@ func (s *Sim) notices(n *node, due engine.Time) engine.Time {
 
 // Over reports whether no work is left: no arrival, unfinished job or execution.
 func (s *Sim) Over() bool {
-	return s.live == 0 && s.queue.arrival == engine.Never && s.running == 0 && s.late.used == 0 && s.controls.redrives == 0
+	return s.live == 0 && s.queue.arrival == engine.Never && s.runs.used == 0 && s.late.used == 0 &&
+		s.controls.redrives == 0
 }
 
 // Ahead returns how far the wall clock of a node is ahead of the true time.

@@ -159,8 +159,8 @@ func TestWaitingAgainstSlice(t *testing.T) {
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"": func(t *rapid.T) {
-				if live := w.size - len(w.left); live != len(want) {
-					t.Fatalf("%d entries, %d left, want %d live", w.size, len(w.left), len(want))
+				if live := w.size - w.void; live != len(want) {
+					t.Fatalf("%d entries, %d void, want %d live", w.size, w.void, len(want))
 				}
 				if len(want) == 0 {
 					if w.first != engine.Never {
@@ -175,7 +175,7 @@ func TestWaitingAgainstSlice(t *testing.T) {
 					id++
 					ref, r := s.alloc()
 					r.id, r.dueAt = id*7919%10007, engine.Time(rapid.IntRange(0, 20).Draw(t, "due"))
-					w.push(ref, r.dueAt)
+					w.push(ref, r)
 					want = append(want, ref)
 				}
 			},
@@ -185,8 +185,8 @@ func TestWaitingAgainstSlice(t *testing.T) {
 					w.leave(s.at(want[i]))
 					s.release(want[i], s.at(want[i]))
 					want = slices.Delete(want, i, i+1)
-					if n := len(w.left); n >= 64 && n*2 > w.size {
-						t.Fatalf("%d of %d entries are left", n, w.size)
+					if w.void >= 64 && w.void*2 > w.size {
+						t.Fatalf("%d of %d entries are void", w.void, w.size)
 					}
 				}
 			},

@@ -177,24 +177,24 @@ func checkTree(t fatal, x *treap, root uint32, visit func(ref uint32)) int {
 func checkWaiting(t fatal, s *Store, visit func(uint32, string) *row, stats *engine.Stats) {
 	t.Helper()
 	w := &s.waiting
-	left := 0
+	void := 0
 	for i := range w.size {
 		e := w.at(i)
-		if i > 0 && w.before(*e, *w.at((i - 1) / 4)) {
+		if i > 0 && e.before(w.at((i-1)/4)) {
 			t.Fatalf("entry %d of the heap comes before its parent", i)
 		}
-		if _, gone := w.left[e.stamp]; gone {
-			left++
+		if !w.holds(e) {
+			void++
 			continue
 		}
 		r := visit(e.ref, "the heap")
-		if r.state != engine.Waiting || r.place != inHeap || r.dueAt != e.dueAt || r.prev != e.stamp {
+		if r.state != engine.Waiting || r.dueAt != e.dueAt || r.id != e.job {
 			t.Fatalf("entry %+v of the heap is for row %+v", e, r)
 		}
 		stats.Waiting[r.class()]++
 	}
-	if left != len(w.left) || len(w.chunks) > (w.size+3)>>chunkBits+2 {
-		t.Fatalf("%d of %d entries of the heap in %d chunks are left, the store says %d", left, w.size, len(w.chunks), len(w.left))
+	if void != w.void || len(w.chunks) > (w.size+3)>>chunkBits+2 {
+		t.Fatalf("%d of %d entries of the heap in %d chunks are void, the store says %d", void, w.size, len(w.chunks), w.void)
 	}
 	checkList(t, s, &w.due, "the due list", func(ref uint32) *row {
 		r := visit(ref, "the due list")
@@ -464,7 +464,7 @@ func TestCheckSeesDamage(t *testing.T) {
 		{"a lost row", func(s *Store) { s.leased = list{} }},
 		{"an expiry", func(s *Store) { s.rows.at(s.leased.head - 1).key += 1 << 40 }},
 		{"a heap", func(s *Store) { w := &s.waiting; *w.at(0), *w.at(1) = *w.at(1), *w.at(0) }},
-		{"an entry left", func(s *Store) { s.waiting.left[0] = 9 }},
+		{"a void entry", func(s *Store) { s.waiting.void++ }},
 		{"a tree", func(s *Store) {
 			n := s.late.nodes.at(s.lines.lanes[0].ready[1].root - 1)
 			n.left, n.right = n.right, n.left

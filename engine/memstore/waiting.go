@@ -16,52 +16,44 @@ type waiting struct {
 	size   int
 	first  engine.Time // due time of the first job; Never: none
 	stamps uint32      // number of entries pushed
-	// left maps the stamp of each void entry to the ID of its job, since the row may hold another job by now.
-	left map[uint32]engine.JobID
-	due  list // jobs due, not yet promoted
+	void   int         // number of void entries: their job has left the heap
+	due    list        // jobs due, not yet promoted
 }
 
 type waiter struct {
 	dueAt engine.Time
+	job   engine.JobID
 	ref   uint32
-	stamp uint32
+	stamp uint32 // void unless the row has the same
 }
 
-func (w *waiting) init(s *rows) {
-	w.rows, w.left, w.first = s, make(map[uint32]engine.JobID), engine.Never
-}
+func (w *waiting) init(s *rows) { w.rows, w.first = s, engine.Never }
 
-// at returns entry i of the heap, stored three places further on so that siblings share a chunk and a cache line.
+// at returns entry i of the heap, stored three places further on so that siblings share a chunk.
 func (w *waiting) at(i int) *waiter { return &w.chunks[(i+3)>>chunkBits][(i+3)&chunkMask] }
 
-func (w *waiting) before(a, b waiter) bool {
-	return a.dueAt < b.dueAt || a.dueAt == b.dueAt && w.tied(a, b)
+func (a *waiter) before(b *waiter) bool {
+	return a.dueAt < b.dueAt || a.dueAt == b.dueAt && a.job < b.job
 }
 
-func (w *waiting) tied(a, b waiter) bool { return w.job(a) < w.job(b) }
-
-// job returns the ID of the job for which an entry of the waiting heap was pushed.
-func (w *waiting) job(e waiter) engine.JobID {
-	if len(w.left) > 0 {
-		if id, ok := w.left[e.stamp]; ok {
-			return id
-		}
-	}
-	return w.rows.at(e.ref).id
+// holds reports whether entry e of the heap is valid: its job still waits for that time.
+func (w *waiting) holds(e *waiter) bool {
+	r := w.rows.at(e.ref)
+	return r.place == inHeap && r.prev == e.stamp
 }
 
-// push adds a job's row that becomes due at dueAt, and reports whether it is now the first.
-func (w *waiting) push(ref uint32, dueAt engine.Time) bool {
+// push adds a job's row, which becomes due at its dueAt, and reports whether it is now the first.
+func (w *waiting) push(ref uint32, r *row) bool {
 	w.stamps++
-	w.rows.at(ref).prev = w.stamps
+	r.place, r.prev = inHeap, w.stamps
 	if (w.size+3)>>chunkBits == len(w.chunks) {
 		w.chunks = append(w.chunks, new([chunkSize]waiter))
 	}
 	w.size++
-	if w.up(w.size-1, waiter{dueAt, ref, w.stamps}) > 0 {
+	if w.up(w.size-1, waiter{r.dueAt, r.id, ref, w.stamps}) > 0 {
 		return false
 	}
-	w.first = dueAt
+	w.first = r.dueAt
 	return true
 }
 
@@ -69,7 +61,7 @@ func (w *waiting) push(ref uint32, dueAt engine.Time) bool {
 func (w *waiting) up(i int, e waiter) int {
 	for i > 0 {
 		p := (i - 1) / 4
-		if !w.before(e, *w.at(p)) {
+		if !e.before(w.at(p)) {
 			break
 		}
 		*w.at(i) = *w.at(p)
@@ -87,13 +79,13 @@ func (w *waiting) down(i int, e waiter) {
 			break
 		}
 		kids := w.chunks[at>>chunkBits][at&chunkMask:][:n]
-		least, due := 0, kids[0].dueAt
+		least := 0
 		for c := 1; c < n; c++ {
-			if kid := kids[c].dueAt; kid < due || kid == due && w.tied(kids[c], kids[least]) {
-				least, due = c, kid
+			if kids[c].before(&kids[least]) {
+				least = c
 			}
 		}
-		if !w.before(kids[least], e) {
+		if !kids[least].before(&e) {
 			break
 		}
 		*w.at(i) = kids[least]
@@ -118,21 +110,20 @@ func (w *waiting) pop() {
 func (w *waiting) uncover() {
 	w.first = engine.Never
 	for w.size > 0 {
-		e := *w.at(0)
-		if _, gone := w.left[e.stamp]; !gone {
+		if e := w.at(0); w.holds(e) {
 			w.first = e.dueAt
 			return
 		}
 		w.pop()
-		delete(w.left, e.stamp)
+		w.void--
 	}
 }
 
-// leave marks the entry of a job's row as void; once most entries are void the heap is rebuilt.
+// leave makes the entry of a job's row void; once most entries are void the heap is rebuilt.
 func (w *waiting) leave(r *row) {
-	w.left[r.prev] = r.id
-	r.prev = 0
-	if len(w.left)*2 > w.size && len(w.left) >= 64 {
+	r.place = inList
+	w.void++
+	if w.void*2 > w.size && w.void >= 64 {
 		w.rebuild()
 	}
 	w.uncover()
@@ -142,13 +133,12 @@ func (w *waiting) leave(r *row) {
 func (w *waiting) rebuild() {
 	n := 0
 	for i := range w.size {
-		if _, gone := w.left[w.at(i).stamp]; !gone {
-			*w.at(n) = *w.at(i)
+		if e := w.at(i); w.holds(e) {
+			*w.at(n) = *e
 			n++
 		}
 	}
-	w.size = n
-	clear(w.left)
+	w.size, w.void = n, 0
 	for i := n/4 + 1; i >= 0; i-- {
 		if i < n {
 			w.down(i, *w.at(i))
@@ -162,9 +152,9 @@ func (w *waiting) takeDue(now engine.Time) uint32 {
 		return none
 	}
 	ref := w.at(0).ref
+	w.rows.at(ref).place = inList
 	w.pop()
 	w.uncover()
-	w.rows.at(ref).prev = 0
 	return ref
 }
 
@@ -175,9 +165,9 @@ func (s *Store) toWaiting(ref uint32, r *row, due, now engine.Time, stand engine
 		s.toReadyAs(ref, r, due, now, stand)
 		return
 	}
-	r.state, r.place, r.dueAt, r.stand = engine.Waiting, inHeap, due, stand
+	r.state, r.dueAt, r.stand = engine.Waiting, due, stand
 	s.stats.Waiting[r.class()]++
-	if s.waiting.push(ref, due) {
+	if s.waiting.push(ref, r) {
 		s.mu.sooner = true
 	}
 }
@@ -214,7 +204,6 @@ func (s *Store) takeDue(limit int, order engine.Order, dst []engine.Promotion,
 	now := s.now()
 	for ref := s.waiting.takeDue(now); ref != none; ref = s.waiting.takeDue(now) {
 		r := s.rows.at(ref)
-		r.place = inList
 		s.waiting.due.pushBack(s.waiting.due.last(&s.rows), ref, r)
 	}
 	for ; limit > 0; limit-- {

@@ -120,24 +120,7 @@ func (x *treap) split(at, ref uint32, r *row) (left, right uint32) {
 	return left, right
 }
 
-func (x *treap) remove(root *uint32, ref uint32) {
-	r := x.rows.at(ref)
-	if x.sort == sortByDue {
-		*root = x.removed(*root, ref, r)
-		return
-	}
-	for *root != ref+1 {
-		at := x.nodes.at(*root - 1)
-		at.of-- // unused in a treap without counts
-		if x.less(ref, r, *root-1, x.rows.at(*root-1)) {
-			root = &at.left
-		} else {
-			root = &at.right
-		}
-	}
-	n := x.nodes.at(ref)
-	*root = x.merge(n.left, n.right)
-}
+func (x *treap) remove(root *uint32, ref uint32) { *root = x.removed(*root, ref, x.rows.at(ref)) }
 
 // removed removes row ref from the subtree with root at, which contains it, and returns the new root.
 func (x *treap) removed(at, ref uint32, r *row) uint32 {

@@ -62,32 +62,25 @@ func (x *treap) less(ref uint32, r *row, other uint32, o *row) bool {
 
 func (x *treap) rank(ref uint32) uint64 { return rank(x.rows.at(ref).id) }
 
-// insert adds a row to a tree: it descends to the first node of lower heap priority, splits the subtree there, and
-// makes the parts the children of the new node.
 func (x *treap) insert(root *uint32, ref uint32) {
-	n, r := x.nodes.reach(ref), x.rows.at(ref)
-	for mine := rank(r.id); *root != 0; {
-		o := x.rows.at(*root - 1)
-		if rank(o.id) <= mine {
-			break
-		}
-		at := x.nodes.at(*root - 1)
-		switch {
-		case x.counts:
-			at.of++
-		case x.sort == sortByDue:
-			at.of = x.firstOf(at.of, ref+1)
-		}
-		if x.less(ref, r, *root-1, o) {
-			root = &at.left
-		} else {
-			root = &at.right
-		}
+	*x.nodes.reach(ref) = node{}
+	*root = x.inserted(*root, ref, x.rows.at(ref))
+}
+
+// inserted adds row ref to the subtree with root at, and returns the new root: it descends to the first node of lower
+// heap priority, splits the subtree there, and makes the parts the children of the new node.
+func (x *treap) inserted(at, ref uint32, r *row) uint32 {
+	if at == 0 || x.rank(at-1) <= rank(r.id) {
+		n := x.nodes.at(ref)
+		n.left, n.right = x.split(at, ref, r)
+		at = ref + 1
+	} else if n := x.nodes.at(at - 1); x.less(ref, r, at-1, x.rows.at(at-1)) {
+		n.left = x.inserted(n.left, ref, r)
+	} else {
+		n.right = x.inserted(n.right, ref, r)
 	}
-	*n = node{}
-	n.left, n.right = x.split(*root, ref, r)
-	x.update(ref + 1)
-	*root = ref + 1
+	x.update(at)
+	return at
 }
 
 // replace removes the row *held from a tree, inserts another, and stores it in *held. Rows are numbers + 1; 0 is none.
@@ -159,15 +152,10 @@ func (x *treap) merge(left, right uint32) uint32 {
 
 // update recomputes what a node stores about its subtree: the first row by ready key, or the number of rows.
 func (x *treap) update(at uint32) {
-	if x.counts || x.sort == sortByDue {
-		x.sum(at, x.nodes.at(at-1))
-	}
-}
-
-func (x *treap) sum(at uint32, n *node) {
-	if x.counts {
+	switch n := x.nodes.at(at - 1); {
+	case x.counts:
 		n.of = 1 + x.below(n.left) + x.below(n.right)
-	} else {
+	case x.sort == sortByDue:
 		n.of = x.firstOf(x.firstOf(at, x.below(n.left)), x.below(n.right))
 	}
 }

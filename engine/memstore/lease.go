@@ -170,10 +170,10 @@ func (s *Store) apply(now engine.Time, o *engine.Outcome, result *engine.Result)
 		s.toWaiting(ref, r, now.Add(max(0, o.Delay)), now, o.Stand)
 	case engine.Redo:
 		r.failures++
-		s.toReadyAs(ref, r, s.dueNow(r, now), now, o.Stand)
+		s.toReady(ref, r, s.dueNow(r, now), now, o.Stand)
 	case engine.Return:
 		r.refund(result.From)
-		s.toReadyAs(ref, r, s.dueNow(r, now), now, o.Stand)
+		s.toReady(ref, r, s.dueNow(r, now), now, o.Stand)
 	}
 }
 

@@ -41,7 +41,6 @@ type Store struct {
 	lapsed   list       // rows whose lease lapsed and no reaper has taken
 	orphaned list       // rows in flight whose lease records are lost
 	dead     list       // dead jobs that are kept
-	kept     int        // number of dead jobs that are kept
 	byNode   *nodeLists // leased rows by the holder's node; nil: not needed yet
 
 	special  bool  // whether there are indexes, tenants or trees by age

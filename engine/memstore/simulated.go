@@ -72,7 +72,6 @@ func (s *Store) Redrive(revive func(engine.JobID) bool, reset bool, dst []engine
 			continue
 		}
 		s.dead.remove(&s.rows, r)
-		s.kept--
 		s.stats.Dead--
 		if reset {
 			r.charged, r.failures = 0, 0
@@ -81,7 +80,7 @@ func (s *Store) Redrive(revive func(engine.JobID) bool, reset bool, dst []engine
 		if r.has&hasSerial != 0 {
 			s.serials.join(ref, *s.serials.keyOf.at(ref))
 		}
-		s.toReady(ref, r, now, now)
+		s.toReady(ref, r, now, now, engine.PlaceDefault)
 		dst = append(dst, s.promotion(ref, r))
 	}
 	return dst
@@ -132,7 +131,10 @@ func (s *Store) Each(yield func(unfinished.Job) bool) {
 func (s *Store) Live() int {
 	s.mu.lock()
 	defer s.mu.unlock()
-	return s.index.used - s.kept
+	if s.options.KeepDead {
+		return s.index.used - s.stats.Dead
+	}
+	return s.index.used
 }
 
 // countAhead returns how many ready rows of jobs come before r in the order of (priority, ready key, ID).

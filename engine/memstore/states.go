@@ -2,14 +2,22 @@ package memstore
 
 import "qsim/engine"
 
-// toReady makes a job ready by the store's place rule; its row must be in no structure. Its wait counts from dueAt.
-func (s *Store) toReady(ref uint32, r *row, dueAt, now engine.Time) {
-	if r.has&hasHistory != 0 {
-		s.histories.at(ref).stoodAt = dueAt
-	}
+// toReady makes a job ready by the place rule of its outcome (stand) or, by default, that of the store's options. Its
+// row must be in no structure. Its wait counts from dueAt.
+func (s *Store) toReady(ref uint32, r *row, dueAt, now engine.Time, stand engine.Place) {
 	key := dueAt
-	if r.delivery > 0 {
-		key = r.keyIn(s.options.Place, dueAt, now)
+	switch stand {
+	case engine.PlaceDefault:
+		if r.has&hasHistory != 0 {
+			s.histories.at(ref).stoodAt = dueAt
+		}
+		if r.delivery > 0 {
+			key = r.keyIn(s.options.Place, dueAt, now)
+		}
+	case engine.PlaceDue:
+		key = s.histories.at(ref).stoodAt
+	default:
+		key = r.keyIn(stand, dueAt, now)
 	}
 	s.toReadyAt(ref, r, dueAt, key)
 }
@@ -26,18 +34,6 @@ func (r *row) keyIn(place engine.Place, dueAt, now engine.Time) engine.Time {
 		return dueAt - engine.Never/2 // before all keys made from times
 	}
 	return dueAt
-}
-
-// toReadyAs makes a job ready by the place rule of its outcome (stand) or, by default, that of the store's options.
-func (s *Store) toReadyAs(ref uint32, r *row, dueAt, now engine.Time, stand engine.Place) {
-	switch stand {
-	case engine.PlaceDefault:
-		s.toReady(ref, r, dueAt, now)
-	case engine.PlaceDue:
-		s.toReadyAt(ref, r, dueAt, s.histories.at(ref).stoodAt)
-	default:
-		s.toReadyAt(ref, r, dueAt, r.keyIn(stand, dueAt, now))
-	}
 }
 
 // toReadyAt makes a job ready, whose row must be in no structure: it adds the row to its queue and to the search trees.
@@ -173,7 +169,6 @@ func (s *Store) bury(ref uint32, r *row) {
 		s.leaveSerial(ref)
 	}
 	r.state = engine.Dead
-	s.kept++
 	s.dead.pushBack(s.dead.last(&s.rows), ref, r)
 }
 

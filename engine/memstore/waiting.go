@@ -162,7 +162,7 @@ func (w *waiting) takeDue(now engine.Time) uint32 {
 // where jobs are claimed before they are due, it is ready at once.
 func (s *Store) toWaiting(ref uint32, r *row, due, now engine.Time, stand engine.Place) {
 	if s.options.Held {
-		s.toReadyAs(ref, r, due, now, stand)
+		s.toReady(ref, r, due, now, stand)
 		return
 	}
 	r.state, r.dueAt, r.stand = engine.Waiting, due, stand
@@ -175,7 +175,7 @@ func (s *Store) toWaiting(ref uint32, r *row, due, now engine.Time, stand engine
 // fromWaiting makes a waiting job ready; its row must be in no structure any more.
 func (s *Store) fromWaiting(ref uint32, r *row, now engine.Time) {
 	s.stats.Waiting[r.class()]--
-	s.toReadyAs(ref, r, r.dueAt, now, r.stand)
+	s.toReady(ref, r, r.dueAt, now, r.stand)
 }
 
 // promoteOne makes the first waiting job ready, if it is due, and returns its row.

@@ -207,9 +207,6 @@ func (f *fetcher) nextPoll(e *Engine) Time {
 
 // pause returns the length of the next interval between polls, which may be random.
 func (f *fetcher) pause(cfg *Config) time.Duration {
-	if f.polls.begun && cfg.Fetch.PollTick == nil {
-		return cfg.Fetch.Poll
-	}
 	return f.polls.pause(cfg, cfg.Fetch.Poll, cfg.Fetch.PollTick)
 }
 
@@ -285,10 +282,6 @@ func (f *fetcher) onWorkerFree(e *Engine) {
 		f.claim(e)
 	}
 }
-
-// forgetEmpty clears the record of classes that the last claim left empty: it may be out of date, since nodes without
-// idle workers are not woken for new jobs.
-func (f *fetcher) forgetEmpty() { f.empty = [NumClasses]bool{} }
 
 // onWoken claims jobs at once, or after the claim under way. With FetchConfig.Debounce it begins a cooldown even if no
 // worker is idle.

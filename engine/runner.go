@@ -160,11 +160,10 @@ func (r *runner) onFinished(e *Engine, s Slot, err ErrorKind, ran time.Duration)
 func (r *runner) next(e *Engine, busy bool) {
 	if e.leases.waiting > 0 && !e.stopping {
 		next, h := r.nextInLine(e)
-		e.leases.waiting--
 		r.start(e, next, h)
 	}
-	if busy {
-		e.fetch.forgetEmpty()
+	if busy { // an engine without idle workers is not woken for new jobs
+		e.fetch.empty = [NumClasses]bool{}
 	}
 	if e.cfg.Commit.Eager && e.leases.idle == e.cfg.Workers {
 		e.commit.lingered(e)
@@ -176,6 +175,7 @@ func (r *runner) next(e *Engine, busy bool) {
 func (r *runner) nextInLine(e *Engine) (Slot, *heldLease) {
 	s, h := r.line.first(&e.leases)
 	h.leave(forWorker)
+	e.leases.waiting--
 	return s, h
 }
 
@@ -184,7 +184,6 @@ func (r *runner) returnBuffered(e *Engine) {
 	r.returnScheduled(e)
 	for e.leases.waiting > 0 {
 		s, h := r.nextInLine(e)
-		e.leases.waiting--
 		e.leases.finish(h)
 		e.commit.add(e, s, &h.lease, Canceled, h.heldAt)
 	}

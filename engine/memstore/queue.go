@@ -36,16 +36,9 @@ func (q *queue) remove(late *treap, ref uint32, r *row) {
 	q.list.remove(late.rows, r)
 }
 
-// peek returns the first or, with newest, the last row; none if the queue is empty.
+// peek returns the first or, with newest, the last row of a queue in any form (a list, a tree or both); none if it is
+// empty.
 func (q *queue) peek(late *treap, newest bool) uint32 {
-	if q.root == 0 && !newest {
-		return q.list.head - 1
-	}
-	return q.end(late, newest)
-}
-
-// end returns the first or, with newest, the last row of a queue of any form: a list, a tree or both.
-func (q *queue) end(late *treap, newest bool) uint32 {
 	l := q.list.head
 	if newest {
 		l = q.list.tail
@@ -82,20 +75,27 @@ func (l *list) pushBack(last *row, ref uint32, r *row) {
 	}
 }
 
+// after returns the link of the list to the row that follows the row to which link at points; at 0: to the first row.
+func (l *list) after(s *rows, at uint32) *uint32 {
+	if at == 0 {
+		return &l.head
+	}
+	return &s.at(at - 1).next
+}
+
+// before returns the link of the list to the row that precedes the row to which link at points; at 0: to the last row.
+func (l *list) before(s *rows, at uint32) *uint32 {
+	if at == 0 {
+		return &l.tail
+	}
+	return &s.at(at - 1).prev
+}
+
 // insertAfter inserts row r, with number ref, after the row to which link at points, or at the front if at is 0.
 func (l *list) insertAfter(s *rows, ref uint32, r *row, at uint32) {
-	r.prev = at
-	if at == 0 {
-		r.next, l.head = l.head, ref+1
-	} else {
-		p := s.at(at - 1)
-		r.next, p.next = p.next, ref+1
-	}
-	if r.next == 0 {
-		l.tail = ref + 1
-	} else {
-		s.at(r.next - 1).prev = ref + 1
-	}
+	next := l.after(s, at)
+	r.prev, r.next = at, *next
+	*next, *l.before(s, r.next) = ref+1, ref+1
 }
 
 // insertByKey inserts a job's row in the order of key, searching from the back: O(1) when keys come in order, as
@@ -114,16 +114,7 @@ func (l *list) insertByKey(s *rows, ref uint32, r *row) {
 }
 
 func (l *list) remove(s *rows, r *row) {
-	if r.prev == 0 {
-		l.head = r.next
-	} else {
-		s.at(r.prev - 1).next = r.next
-	}
-	if r.next == 0 {
-		l.tail = r.prev
-	} else {
-		s.at(r.next - 1).prev = r.prev
-	}
+	*l.after(s, r.prev), *l.before(s, r.next) = r.next, r.prev
 	r.prev, r.next = 0, 0
 }
 
@@ -132,34 +123,31 @@ type chains struct{ links slab[link] }
 
 type link struct{ prev, next uint32 } // row + 1 of the neighbours; 0: none
 
+// after returns the link of list l to the row that follows the row to which link at points; at 0: to the first row.
+func (x *chains) after(l *list, at uint32) *uint32 {
+	if at == 0 {
+		return &l.head
+	}
+	return &x.links.at(at - 1).next
+}
+
+// before returns the link of list l to the row that precedes the row to which link at points; at 0: to the last row.
+func (x *chains) before(l *list, at uint32) *uint32 {
+	if at == 0 {
+		return &l.tail
+	}
+	return &x.links.at(at - 1).prev
+}
+
 // insertAfter inserts row ref into a list after the row to which link at points, or at the front if at is 0.
 func (x *chains) insertAfter(l *list, ref, at uint32) {
-	mine := x.links.reach(ref)
-	mine.prev = at
-	if at == 0 {
-		mine.next, l.head = l.head, ref+1
-	} else {
-		p := x.links.at(at - 1)
-		mine.next, p.next = p.next, ref+1
-	}
-	if mine.next == 0 {
-		l.tail = ref + 1
-	} else {
-		x.links.at(mine.next - 1).prev = ref + 1
-	}
+	mine, next := x.links.reach(ref), x.after(l, at)
+	mine.prev, mine.next = at, *next
+	*next, *x.before(l, mine.next) = ref+1, ref+1
 }
 
 func (x *chains) remove(l *list, ref uint32) {
 	mine := x.links.at(ref)
-	if mine.prev == 0 {
-		l.head = mine.next
-	} else {
-		x.links.at(mine.prev - 1).next = mine.next
-	}
-	if mine.next == 0 {
-		l.tail = mine.prev
-	} else {
-		x.links.at(mine.next - 1).prev = mine.prev
-	}
+	*x.after(l, mine.prev), *x.before(l, mine.next) = mine.next, mine.prev
 	*mine = link{}
 }

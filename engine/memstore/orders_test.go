@@ -163,6 +163,16 @@ func TestTenantFair(t *testing.T) {
 			t.Errorf("then %s", got)
 		}
 	})
+	t.Run("who has enqueued lately, before the first claim by tenant", func(t *testing.T) {
+		c := newClient(t, plain)
+		c.at = c.at.Add(10 * time.Minute)
+		c.crowd(4, 1)
+		c.claim(3)
+		c.crowd(1, 2)
+		if got := c.tenantsOf(2, fair(50, 3)); got != "ba" { // all in flight are a's
+			t.Errorf("got %s", got)
+		}
+	})
 	t.Run("the share is to be exceeded, the least reached", func(t *testing.T) {
 		for _, tt := range []struct {
 			percent int64

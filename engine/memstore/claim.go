@@ -115,9 +115,6 @@ func (s *Store) enlist(ref uint32, r *row, expiry engine.Time) {
 func (s *Store) prepareAll(terms []engine.Term) error {
 	for i := range terms {
 		t := &terms[i]
-		if s.isPlain(t) {
-			continue
-		}
 		if err := s.prepare(t); err != nil {
 			return fmt.Errorf("claim: term %d: %w", i, err)
 		}

@@ -216,14 +216,14 @@ func (s *Sim) happens(c *fault.Control, job engine.JobID, came int) bool {
 }
 
 // loseLeases deletes the lease records hit by a fault and returns their number.
-func (s *Sim) loseLeases(c *fault.Control, came int) (lost int) {
+func (s *Sim) loseLeases(c *fault.Control, came int) int {
 	s.promoteFirst()
-	for _, l := range s.store.LoseLeases(func(job engine.JobID) bool { return s.happens(c, job, came) }, nil) {
+	lost := s.store.LoseLeases(func(job engine.JobID) bool { return s.happens(c, job, came) }, nil)
+	for _, l := range lost {
 		s.record(engine.Event{Kind: engine.LeaseForgotten, Class: l.Class(), JobKind: l.Kind, Tenant: l.Tenant, Job: l.ID,
 			Token: l.Token, Delivery: l.Delivery, Holder: l.Holder, Age: l.Age, Node: -1})
-		lost++
 	}
-	return lost
+	return len(lost)
 }
 
 // redrive makes the dead jobs hit by a control ready again and returns their number.
@@ -235,10 +235,9 @@ func (s *Sim) redrive(c *fault.Control, came int) int {
 		p := &s.promoted[i]
 		s.record(engine.Event{Kind: engine.Redriven, Class: p.Class, JobKind: p.Kind, Tenant: p.Tenant, Job: p.Job, Node: -1})
 	}
-	n := len(s.promoted)
 	s.rests = engine.Never
-	s.wakeFor(n)
-	return n
+	s.wakeFor(len(s.promoted))
+	return len(s.promoted)
 }
 
 // promoteFirst makes due jobs ready, as recorded events, before another call of the store makes them ready unrecorded.

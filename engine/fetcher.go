@@ -283,6 +283,13 @@ func (f *fetcher) onWorkerFree(e *Engine) {
 	}
 }
 
+// mayHaveMissed forgets which classes the last claim left empty: jobs may have become ready since. If a worker is idle,
+// the claim under way, whose answer may be as old, is followed by another.
+func (f *fetcher) mayHaveMissed(e *Engine) {
+	f.empty = [NumClasses]bool{}
+	f.again = f.again || e.leases.idle > 0
+}
+
 // onWoken claims jobs at once, or after the claim under way. With FetchConfig.Debounce it begins a cooldown even if no
 // worker is idle.
 func (f *fetcher) onWoken(e *Engine) {

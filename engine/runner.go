@@ -163,7 +163,7 @@ func (r *runner) next(e *Engine, busy bool) {
 		r.start(e, next, h)
 	}
 	if busy { // an engine without idle workers is not woken for new jobs
-		e.fetch.empty = [NumClasses]bool{}
+		e.fetch.mayHaveMissed(e)
 	}
 	if e.cfg.Commit.Eager && e.leases.idle == e.cfg.Workers {
 		e.commit.lingered(e)

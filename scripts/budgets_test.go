@@ -26,25 +26,25 @@ type budget struct {
 // budgets has a row for each package: its budget and its goal. `go test ./scripts -run Budgets -v` prints the figures
 // of today, and with -rewrite they become the ceilings.
 var budgets = []budget{
-	{"engine", 3447, 2850},
+	{"engine", 3446, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
-	{"engine/check", 3148, 1650},
+	{"engine/check", 3151, 1650},
 	{"engine/dist", 1054, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 85, 83},    // of which 33 are the FIFO that package engine had, and package sim once more
 	{"engine/keyed", 66, 66},
 	{"engine/live", 1349, 1300},
 	{"engine/live/metrics", 315, 280}, // for Prometheus, which package live does without
-	{"engine/memstore", 3242, 2250},
+	{"engine/memstore", 3183, 2250},
 	{"engine/pgstore", 2880, 2130},
 	{"engine/pgstore/pgserver", 543, 500},
 	{"engine/quantity", 810, 480},
-	{"engine/sim", 2110, 1400},
+	{"engine/sim", 2046, 1400},
 	{"engine/unfinished", 21, 21}, // of which memstore, check, measure and world know: a type of each before
 	{"policies", 2773, 1850},
 	{"scenarios", 1132, 800},      // the language with the rooms below it: 4,700 in all
 	{"scenarios/apply", 517, 398}, // of which systems.yaml is the table
-	{"scenarios/chaos", 2279, 1350},
+	{"scenarios/chaos", 2281, 1350},
 	{"scenarios/checked", 188, 196},
 	{"scenarios/checks", 425, 300},
 	{"scenarios/diagnostics", 538, 559},
@@ -60,7 +60,7 @@ var budgets = []budget{
 	{"scenarios/tree", 502, 444}, // YAML with positions
 	{"scenarios/validate", 1102, 600},
 	{"scenarios/verify", 3282, 2600},
-	{"scenarios/world", 4469, 2700},
+	{"scenarios/world", 4470, 2700},
 	{"results", 4438, 2300},
 	{"results/measure", 4726, 3150},
 	{"results/plain", 408, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 81_907, 56_000
+	mostLines, goalLines             = 81_789, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -33,6 +33,9 @@ func (c *Checker) Asked(node int32, have *engine.Job, draw float64) {
 	if !c.d.fenced || j.state != engine.InFlight || j.delivery != have.Delivery {
 		return // another engine has the lease, or has had it since
 	}
+	if j.reaped && c.at.Job == j.id && c.at.Kind == engine.Finished {
+		return // the former holder asks, whose lease began earlier
+	}
 	if have.LastDelay != j.delay {
 		c.Complain(Recount, j.id, "its latest delay was %v, and the retry policy is told %v", j.delay, have.LastDelay)
 	}

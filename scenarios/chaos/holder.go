@@ -85,7 +85,8 @@ func (w *wire) asks(now engine.Time, c *engine.Call) {
 // takesOver checks that a process which has become the leader of recovery looks for expired leases at once.
 func (w *wire) takesOver(now engine.Time, c *engine.Call) {
 	n := &w.nodes[c.Engine.Node()]
-	if n.reaps > 0 && now > n.reaps && !w.checker.Froze(c.Engine.Node(), n.reaps) && !w.checker.Stops(c.Engine.Node()) {
+	alone := n.reaps.Sub(n.reaped) > w.setup.Node.CallTimeout // no such call was under way
+	if n.reaps > 0 && now > n.reaps && alone && !w.checker.Froze(c.Engine.Node(), n.reaps) && !w.checker.Stops(c.Engine.Node()) {
 		w.checker.Complain(check.Recovery, 0, "node %d leads since %v, and has not looked for expired leases",
 			c.Engine.Node(), time.Duration(n.reaps))
 	}
@@ -204,9 +205,9 @@ func (w *wire) learns(c *engine.Call, r *engine.Reply, s *sent, comes engine.Tim
 		}
 	case c.Op == engine.OpLead:
 		node, until := &w.setup.Node, s.at.Add(w.setup.Node.Leader.TTL)
-		alone := comes.Sub(n.reaped) > node.CallTimeout && node.Reaper.Guard == engine.FenceDefault && !w.setup.checked.Stalls
+		looks := node.Reaper.Guard == engine.FenceDefault && !w.setup.checked.Stalls
 		heard := !s.fate.LoseReply && !s.fate.Duplicate && comes < until && c.ID == n.asks
-		if n.leads[c.Role] < comes && alone && heard {
+		if n.leads[c.Role] < comes && looks && heard {
 			n.reaps = comes
 		}
 		n.leads[c.Role] = max(n.leads[c.Role], until)

@@ -167,7 +167,7 @@ func (w *wire) Reply(now engine.Time, c *engine.Call, r *engine.Reply, rows *sim
 				w.taken[r.Promoted[i].Job] = taker{c.Engine, s.at}
 			}
 		}
-	case c.Op == engine.OpClaim && r.Err != nil && heard && w.pausesAlone():
+	case c.Op == engine.OpClaim && r.Err != nil && heard && w.pausesAlone() && w.nodes[c.Engine.Node()].engine == c.Engine:
 		w.nodes[c.Engine.Node()].claims = comes.Add(w.pause())
 	}
 	return d

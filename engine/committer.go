@@ -39,7 +39,7 @@ type batch struct {
 	applied  []bool // by outcome, whether an earlier try applied it; empty: not known of any
 }
 
-// queued is a batch of outcomes that waits to be sent, for the end of a pause or of an earlier commit call.
+// queued is a batch of outcomes that waits to be sent: for its pause to be over, or for an earlier commit call to end.
 type queued struct {
 	at    Time // paused: earliest time to send it; ready: 0
 	order uint64
@@ -147,8 +147,8 @@ func (c *committer) tick(e *Engine) {
 	}
 }
 
-// lingered ends the wait of the filling batch for more outcomes: it is sent at once, or goes on filling while no
-// further commit may be under way, so that slow commits do not queue up as many small batches.
+// lingered ends the wait of the filling batch for more outcomes: it is sent at once or, if as many commit calls as
+// allowed are in flight, goes on filling, so that slow commits do not queue up as many small batches.
 func (c *committer) lingered(e *Engine) {
 	c.flushAt, c.due = Never, c.filling != nil
 	if len(c.flying) < c.calls {
@@ -179,7 +179,7 @@ func (c *committer) enqueue(in *heap.Heap[queued], b *batch, at Time) {
 	in.Push(queued{at, c.queued, b})
 }
 
-// launch sends queued batches while further commits may be under way, and then the filling batch if its linger is over.
+// launch sends queued batches up to the limit on commit calls in flight, then the filling batch if its linger is over.
 func (c *committer) launch(e *Engine) {
 	for len(c.paused) > 0 && (c.paused[0].at <= e.now || c.paused[0].closed) {
 		q := c.paused.Pop()
@@ -259,7 +259,7 @@ func (c *committer) onCommitted(e *Engine, r *Call) {
 	}
 }
 
-// land removes a batch from those in flight; the others keep their order.
+// land removes a batch of outcomes from those sent and not yet answered (in flight); the others keep their order.
 func (c *committer) land(b *batch) {
 	n := 0
 	for _, other := range c.flying {

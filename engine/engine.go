@@ -76,14 +76,14 @@ func (e *Engine) maintenance() Time {
 // unsettle makes the engine compute all its deadlines anew, since any of them may have become earlier.
 func (e *Engine) unsettle() { e.due, e.stale = e.now, true }
 
-// Due returns a lower bound of the Deadline, if that lies ahead, without computing it. A driver of many engines waits
-// until then, and then calls IsDue.
+// Due returns a lower bound of the Deadline (when Tick must be called), if that lies ahead, without computing it. A
+// driver of many engines waits until then, and then calls IsDue.
 func (e *Engine) Due() Time { return min(e.due, e.commit.flushAt) }
 
 // IsDue reports whether the Deadline has come by now. If it has not, Due returns the exact Deadline afterwards.
 func (e *Engine) IsDue(now Time) bool { return e.commit.flushAt <= now || e.Deadline() <= now }
 
-// arm makes the engine due at time t at the latest, because it must act then.
+// arm makes the engine due (in need of a Tick) at time t at the latest, because it must act then.
 func (e *Engine) arm(t Time) {
 	if t < e.due {
 		e.due = t

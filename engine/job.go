@@ -134,7 +134,7 @@ type Lease struct {
 	Shed bool
 }
 
-// LeaseKey identifies a lease without the job's other fields.
+// LeaseKey identifies a lease by the job's ID and the fencing token, without the other fields of the job.
 type LeaseKey struct {
 	Job   JobID
 	Token Token

@@ -2,7 +2,8 @@ package engine
 
 import "time"
 
-// Fence is the condition under which an outcome takes effect: the token, the state, or none.
+// Fence is the condition (fencing) under which an attempt's outcome takes effect: that the job is still in flight under
+// the attempt's token, that it is in flight at all, or only that it has not ended.
 type Fence uint8
 
 const (

@@ -69,7 +69,7 @@ func (s Kinds) Has(k Kind) bool { return s == 0 || k < 64 && s>>k&1 != 0 }
 // With returns the set with kind k added, or unchanged if k is not below 64.
 func (s Kinds) With(k Kind) Kinds { return s | 1<<k }
 
-// Term is the part of a Plan that claims up to Limit ready jobs that match its fields.
+// Term is one step of a claim Plan: it claims up to Limit ready jobs that match its fields (class, kinds, tenant).
 type Term struct {
 	Class     Class    // Fresh, Retry or AnyClass
 	Order     Order    //
@@ -108,8 +108,8 @@ func (t *Term) Validate() error {
 	return nil
 }
 
-// Plan is an ordered list of Terms: each claims from the jobs left by the earlier ones, until Limit jobs are claimed in
-// all. A last Term of AnyClass makes a plan work-conserving.
+// Plan is the request for jobs of one claim call: an ordered list of Terms, each of which claims from the jobs left by
+// the earlier ones, until Limit jobs are claimed in all. A last Term of AnyClass makes a plan work-conserving.
 type Plan struct {
 	Limit int
 	Terms []Term

@@ -25,7 +25,7 @@ func (q *slotQueue) init(of purpose, number int) {
 	q.of, q.head, q.tail = of, first, first
 }
 
-// add appends a held lease h, with its slot s, to the queue; the lease must not be in it.
+// add appends the held lease h, in slot s of the lease table, to a queue of leases (slotQueue); it must not be in it.
 func (q *slotQueue) add(t *leaseTable, s Slot, h *heldLease) {
 	number := q.tail
 	if number-q.head == uint64(len(q.ring)) {
@@ -36,7 +36,7 @@ func (q *slotQueue) add(t *leaseTable, s Slot, h *heldLease) {
 	q.tail = number + 1
 }
 
-// first returns the slot and the lease at the front of the queue; noSlot and nil if the queue is empty.
+// first returns the slot and the lease at the front of a queue of leases (slotQueue); noSlot and nil if it is empty.
 func (q *slotQueue) first(t *leaseTable) (Slot, *heldLease) {
 	for ; q.head != q.tail; q.head++ {
 		s := q.ring[q.head&uint64(len(q.ring)-1)]
@@ -50,8 +50,8 @@ func (q *slotQueue) first(t *leaseTable) (Slot, *heldLease) {
 // leave removes a lease from the queue for a purpose (free worker, heartbeat or timeout), if it is in one.
 func (h *heldLease) leave(of purpose) { h.tickets[of] = 0 }
 
-// grow makes room in a full queue and returns the number of its next entry: it removes the entries of leases that have
-// left, and doubles the ring unless those were more than seven eighths of it.
+// grow makes room in a full queue of leases and returns the number of its next entry: it removes the entries of leases
+// that have left, and doubles the ring unless those were more than seven eighths of it.
 func (q *slotQueue) grow(t *leaseTable) (tail uint64) {
 	to, mask := q.head, uint64(len(q.ring)-1)
 	for from := q.head; from != q.tail; from++ {

@@ -42,8 +42,8 @@ const (
 	lastEvents   = 8
 )
 
-// linger is called at each event once tally.patience events have happened at one instant. It panics with an Endless if
-// there are more events than all jobs, leases, calls, executions, workers and nodes can cause.
+// linger panics with an Endless if more events have happened at one instant than all jobs, leases, calls, executions,
+// workers and nodes can cause, after noting the last few. It is called at each event after the first tally.patience.
 func (s *Sim) linger(from rank) {
 	i := &s.tally
 	things := i.moves + s.live + int64(s.messages.used+s.runs.used+s.late.used)
@@ -60,12 +60,12 @@ func (s *Sim) linger(from rank) {
 	}
 }
 
-// inWords describes events by rank, calls and deadlines as formats.
+// inWords describes each kind of event (rank) for an error text; the ones for calls and deadlines are Sprintf formats.
 var inWords = [...]string{control: "a fault begins or ends", promotion: "a waiting job becomes due",
 	request: "%v of node %d reaches the store", reply: "the answer to %v reaches node %d", finish: "an execution ends",
 	arrival: "a job arrives", timer: "a deadline of node %d comes", announcement: "nodes are woken for ready jobs"}
 
-// next describes the next event in words, for an Endless; from names the structure in the queue that holds it.
+// next describes the simulation's next event in words; from names the part of the event queue that holds the event.
 func (s *Sim) next(from rank) string {
 	var m *message
 	switch from {

@@ -185,7 +185,7 @@ type slab[T any] struct {
 
 func (s *slab[T]) at(ref uint32) *T { return s.items[ref] }
 
-// take returns a free index and its value, which holds what its last user left.
+// take takes a free value from the pool and returns its index and the value, which holds what its last user left.
 func (s *slab[T]) take() (uint32, *T) {
 	if s.used == len(s.order) {
 		s.grow()

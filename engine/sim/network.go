@@ -142,7 +142,7 @@ func (l *Links) delay(p keyed.Purpose, c *engine.Call) time.Duration {
 	return l.draw(&l.OneWay[c.Op], p, c, 0)
 }
 
-// prepare determines which delays are constant, so that no random number is drawn for them.
+// prepare determines which delays of the network are constant, so that no random number is drawn for them.
 func (l *Links) prepare() {
 	for op := range l.OneWay {
 		l.constant[op] = -1

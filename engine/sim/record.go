@@ -10,10 +10,10 @@ import (
 // the node's clock, adds it to the digest and passes it on.
 type witness struct{ *Sim }
 
-// awaiter is a recorder that passes events to the controls (faults) triggered by an event.
+// awaiter is a recorder of events that schedules the injected faults (controls) for which an event is the trigger.
 type awaiter struct{ sim *Sim }
 
-// Record begins the controls (injected faults) triggered by an event.
+// Record schedules the controls (injected faults) that the event triggers.
 func (a awaiter) Record(e *engine.Event) {
 	if a.sim.controls.awaited > 0 {
 		a.sim.await(e)
@@ -37,7 +37,7 @@ func (s witness) Record(e *engine.Event) {
 	s.listening.Record(e)
 }
 
-// Called does so with the event of a store call.
+// Called adds the event of an executed store call to the digest and passes it on.
 func (s witness) Called(_ engine.Time, node int32, op engine.Op, rows int32) {
 	s.digest.AddCalled(s.now, node, op, rows)
 	s.listening.Called(s.now, node, op, rows)

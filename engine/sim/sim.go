@@ -240,7 +240,8 @@ func (s *Sim) Over() bool {
 // Ahead returns how far the wall clock of a node is ahead of the true time.
 func (s *Sim) Ahead(node int32) time.Duration { return s.nodes[node].ahead }
 
-// Holds returns engine.Engine.Held of a node's engine, and its idle workers. ok is false if the node is down or frozen.
+// Holds returns how much a node's engine has in hand (engine.Engine.Held: leases, outcomes, jobs under promotion), and
+// how many of its workers are idle. ok is false if the node is down or frozen.
 func (s *Sim) Holds(node int32) (held, idle int, ok bool) {
 	n := &s.nodes[node]
 	if n.engine == nil || n.frozen > 0 {

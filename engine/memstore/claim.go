@@ -125,7 +125,7 @@ func (s *Store) prepareAll(terms []engine.Term) error {
 	return nil
 }
 
-// retriesOf returns a copy of a term that claims retries only, for a claim that may take no more fresh jobs.
+// retriesOf returns a copy of a claim's term restricted to retries, for a claim that may take no more fresh jobs.
 func (s *Store) retriesOf(t *engine.Term) *engine.Term {
 	s.retries = *t
 	s.retries.Class = engine.Retry
@@ -138,13 +138,13 @@ func (s *Store) unacked() int {
 	return st.InFlight[engine.Fresh] + st.InFlight[engine.Retry] + st.Ready[engine.Retry] + st.Waiting[engine.Retry]
 }
 
-// isPlain reports whether the queues of ready jobs suffice to serve a term, so that it needs no search tree.
+// isPlain reports whether the queues of ready jobs suffice to serve a claim's term, so that it needs no search tree.
 func (s *Store) isPlain(t *engine.Term) bool {
 	return t.Order <= engine.NewestReady && t.Tenant == 0 && t.PerTenant == 0 && t.MaxWait == 0 &&
 		(t.Kinds == 0 || s.lines.byKind)
 }
 
-// pick returns the first ready row that matches a term, by priority and then by ready key.
+// pick returns the row of the first ready job that matches a claim's term (filter), by priority and then by ready key.
 func (s *Store) pick(t *engine.Term) uint32 {
 	best, newest := none, t.Order == engine.NewestReady
 	bestPriority := int16(0)
@@ -170,7 +170,7 @@ func (s *Store) pick(t *engine.Term) uint32 {
 	return best
 }
 
-// former returns which of two ready rows comes first by ready key or, with newest, last; either may be none.
+// former returns which row of two ready jobs comes first by ready key or, with newest, last; either may be none.
 func (s *Store) former(a, b uint32, newest bool) uint32 {
 	if a == none || b != none && s.rows.at(b).before(s.rows.at(a)) != newest {
 		return b

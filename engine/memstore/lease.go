@@ -21,7 +21,7 @@ type answeredBatch struct {
 	statuses []engine.Status // status of each outcome: the answer to another copy of the batch
 }
 
-// settle discards the stored answers to batches up to sequence number seq, and keeps their memory for reuse.
+// settle discards the stored answers to commit batches up to sequence number seq, and keeps their memory for reuse.
 func (a *answered) settle(seq uint64) {
 	if seq <= a.settled {
 		return
@@ -37,7 +37,7 @@ func (a *answered) settle(seq uint64) {
 	a.kept = kept
 }
 
-// find returns the stored answer to the batch with sequence number seq; nil: there is none.
+// find returns the stored answer to the commit batch with sequence number seq; nil: there is none.
 func (a *answered) find(seq uint64) []engine.Status {
 	for i := range a.batches[:a.kept] {
 		if a.batches[i].seq == seq {
@@ -47,7 +47,7 @@ func (a *answered) find(seq uint64) []engine.Status {
 	return nil
 }
 
-// remember stores the answer to a batch, in a free entry if there is one.
+// remember stores the answer to a commit batch, in a free entry if there is one.
 func (a *answered) remember(seq uint64, results []engine.Result) {
 	if a.kept == len(a.batches) {
 		a.batches = append(a.batches, answeredBatch{})

@@ -115,7 +115,7 @@ func (x *treap) split(at, ref uint32, r *row) (left, right uint32) {
 
 func (x *treap) remove(root *uint32, ref uint32) { *root = x.removed(*root, ref, x.rows.at(ref)) }
 
-// removed removes row ref from the subtree with root at, which contains it, and returns the new root.
+// removed removes a job's row, ref, from the subtree with root at, which contains it, and returns the new root.
 func (x *treap) removed(at, ref uint32, r *row) uint32 {
 	n := x.nodes.at(at - 1)
 	if at == ref+1 {
@@ -130,7 +130,7 @@ func (x *treap) removed(at, ref uint32, r *row) uint32 {
 	return at
 }
 
-// merge joins two trees and returns the root; all rows of left must come before all of right.
+// merge joins two search trees of jobs' rows and returns the root; all rows of left must come before all of right.
 func (x *treap) merge(left, right uint32) uint32 {
 	switch {
 	case left == 0:
@@ -150,7 +150,7 @@ func (x *treap) merge(left, right uint32) uint32 {
 	return right
 }
 
-// update recomputes what a node stores about its subtree: the first row by ready key, or the number of rows.
+// update recomputes what a search tree's node stores about its subtree: its first row by ready key, or its size.
 func (x *treap) update(at uint32) {
 	switch n := x.nodes.at(at - 1); {
 	case x.counts:
@@ -176,7 +176,7 @@ func (x *treap) firstOf(a, b uint32) uint32 {
 	return a
 }
 
-// end returns the first or, with last, the last row of a tree that is not empty.
+// end returns the first or, with last, the last row of a search tree of jobs, which must not be empty.
 func (x *treap) end(root uint32, last bool) uint32 {
 	for {
 		n := x.nodes.at(root - 1)
@@ -191,8 +191,8 @@ func (x *treap) end(root uint32, last bool) uint32 {
 	}
 }
 
-// find returns the first row of a tree, or with last the last one, that satisfies wanted; none if there is none. It
-// calls wanted for all rows before that one.
+// find returns a search tree's first row of a job, or with last the last one, that satisfies wanted; none if there is
+// none. It calls wanted for all rows before that one.
 func (x *treap) find(root uint32, last bool, wanted func(ref uint32) bool) uint32 {
 	if root == 0 {
 		return none

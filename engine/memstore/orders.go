@@ -44,7 +44,7 @@ func (s *Store) prepare(t *engine.Term) error {
 	return nil
 }
 
-// orderOf returns the claim order of a term, nil for priority and ready key, and resets the counts of jobs by tenant.
+// orderOf returns the order of a claim's term, nil for priority and ready key, and resets the counts of jobs by tenant.
 func (s *Store) orderOf(t *engine.Term) order {
 	if t.PerTenant > 0 {
 		s.tenants.term++
@@ -64,10 +64,10 @@ func (s *Store) orderOf(t *engine.Term) order {
 	return nil
 }
 
-// isTimely reports whether a term skips jobs that have waited longer than its MaxWait.
+// isTimely reports whether a claim's term skips jobs that have waited longer than its MaxWait.
 func isTimely(t *engine.Term) bool { return t.MaxWait > 0 && t.Shed == 0 }
 
-// leavesOut reports whether a term, or the store's options, may skip a tenant that has ready jobs.
+// leavesOut reports whether a claim's term, or the store's options, may skip a tenant that has ready jobs.
 func (s *Store) leavesOut(t *engine.Term) bool {
 	return t.Class != engine.AnyClass || t.Kinds != 0 || t.Tenant != 0 || s.running != nil
 }
@@ -180,7 +180,8 @@ func (s *Store) search(t *engine.Term, of *tenant, late bool) uint32 {
 	return best
 }
 
-// searchCell returns the ready row that a term claims first: best, found elsewhere, or one in a cell's search trees.
+// searchCell returns the row of the ready job that a claim's term takes first: best, found elsewhere, or one in the
+// search trees of a cell (the jobs of a lane, or of one tenant in it).
 func (s *Store) searchCell(best uint32, t *engine.Term, c *cell, of *tenant, by sort, late bool) uint32 {
 	l, kept, newest := &s.lines.lanes[c.lane], s.indexes[by], t.Order == engine.NewestReady
 	if !s.admits(t, l) {
@@ -209,10 +210,11 @@ func (s *Store) searchCell(best uint32, t *engine.Term, c *cell, of *tenant, by 
 	return best
 }
 
-// admits reports whether a term may take jobs of a lane: it selects their kind, whose limit in flight is not reached.
+// admits reports whether a claim's term may take jobs of a lane (one priority and kind): it selects their kind, whose
+// limit in flight is not reached.
 func (s *Store) admits(t *engine.Term, l *lane) bool { return t.Kinds.Has(l.kind) && !s.full(l.kind) }
 
-// sortOf returns the order of the search trees for a term or, if late is set, the order by waiting time.
+// sortOf returns the order of the search trees that serve a claim's term or, if late is set, the order by waiting time.
 func sortOf(t *engine.Term, late bool) sort {
 	switch {
 	case late, t.Order == engine.Aging, isTimely(t):

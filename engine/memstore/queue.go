@@ -8,7 +8,7 @@ type queue struct {
 	size int32
 }
 
-// insert adds a job's row to the queue. late has the trees of all queues; if it counts rows, every row goes there.
+// insert adds a job's row to a queue of ready jobs. late has the trees of all queues; if it counts rows, all go there.
 func (q *queue) insert(late *treap, ref uint32, r *row) {
 	q.size++
 	if !late.counts {
@@ -56,7 +56,7 @@ func (q *queue) peek(late *treap, newest bool) uint32 {
 // list is a doubly linked list of rows through their fields prev and next. Links are row + 1; 0 is none.
 type list struct{ head, tail uint32 }
 
-// last returns the last row of the list; nil: it is empty.
+// last returns the last row in a linked list of jobs; nil: it is empty.
 func (l *list) last(s *rows) *row {
 	if l.tail == 0 {
 		return nil
@@ -64,7 +64,7 @@ func (l *list) last(s *rows) *row {
 	return s.at(l.tail - 1)
 }
 
-// pushBack appends row r, with number ref, to a list whose last row is last.
+// pushBack appends a job's row r, with number ref, to a linked list whose last row is last.
 func (l *list) pushBack(last *row, ref uint32, r *row) {
 	r.prev, r.next = l.tail, 0
 	l.tail = ref + 1

@@ -96,7 +96,7 @@ const (
 
 func (s *rows) at(ref uint32) *row { return &s.chunks[ref>>chunkBits][ref&chunkMask] }
 
-// alloc returns a zeroed row and its number.
+// alloc returns a zeroed row (the record of a job) and its number.
 func (s *rows) alloc() (uint32, *row) {
 	ref := s.free - 1
 	if ref != none {
@@ -191,7 +191,7 @@ func (x *index) find(s *rows, id engine.JobID) uint32 {
 	return uint32(x.slots[x.slot(s, id, half(id))]) - 1
 }
 
-// insert adds a job's row, and reports whether its ID is new: if not, it adds nothing.
+// insert adds a job's row to the hash table of job IDs, and reports whether its ID is new: if not, it adds nothing.
 func (x *index) insert(s *rows, id engine.JobID, ref uint32) bool {
 	if (x.used+1)*4 > len(x.slots)*3 {
 		x.resize(len(x.slots) + len(x.slots)/2)

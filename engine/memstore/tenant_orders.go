@@ -35,8 +35,8 @@ func (s capped) pick(t *engine.Term) uint32 {
 	return best
 }
 
-// firstFront returns the next row for a term with a limit per tenant: of the first rows of all tenants that have not
-// reached the limit, the one that comes first.
+// firstFront returns the row of the next job for a claim's term with a limit per tenant: of the first rows of all
+// tenants that have not reached the limit, the one that comes first.
 func (s *Store) firstFront(t *engine.Term) uint32 {
 	x, f := s.tenants, frontOf(t)
 	best := none
@@ -60,8 +60,8 @@ func (s *Store) firstFront(t *engine.Term) uint32 {
 	return best
 }
 
-// inTurn is the claim order round robin: it takes from the next tenant in turn that has a job for a term. Tenants
-// passed over keep their turn.
+// inTurn is the claim order round robin: it takes from the next tenant in turn that has a job for a claim's term.
+// Tenants passed over keep their turn.
 type inTurn struct{ *Store }
 
 func (s inTurn) pick(t *engine.Term) uint32 {
@@ -95,7 +95,7 @@ func (s inTurn) pick(t *engine.Term) uint32 {
 }
 
 // byDeficit is the claim order deficit round robin: it takes from the next tenant in turn whose credit pays for its
-// job. Tenants without a job for a term keep their turn and get no credit.
+// job. Tenants without a job for a claim's term keep their turn and get no credit.
 type byDeficit struct{ *Store }
 
 func (s byDeficit) pick(t *engine.Term) uint32 {
@@ -134,7 +134,7 @@ func (s byDeficit) pick(t *engine.Term) uint32 {
 	}
 }
 
-// offerTo returns the next ready row of a tenant for a term, or none.
+// offerTo returns the row of a tenant's next ready job that matches a claim's term, or none.
 func (s *Store) offerTo(t *engine.Term, of *tenant) uint32 {
 	if t.Tenant != 0 && t.Tenant != of.id {
 		return none

@@ -106,7 +106,8 @@ func (w *waiting) pop() {
 	}
 }
 
-// uncover removes void entries, whose row has left, from the top, so that the first entry is valid.
+// uncover removes void entries, whose jobs have left, from the top of the heap of waiting jobs: its first is then
+// valid.
 func (w *waiting) uncover() {
 	w.first = engine.Never
 	for w.size > 0 {
@@ -129,7 +130,7 @@ func (w *waiting) leave(r *row) {
 	w.uncover()
 }
 
-// rebuild makes a heap of the valid entries alone.
+// rebuild makes the heap of waiting jobs anew from its valid entries alone.
 func (w *waiting) rebuild() {
 	n := 0
 	for i := range w.size {
@@ -146,7 +147,7 @@ func (w *waiting) rebuild() {
 	}
 }
 
-// takeDue removes the earliest job from the heap if it is due, and returns its row.
+// takeDue removes the earliest job from the heap of waiting jobs if it is due, and returns its row.
 func (w *waiting) takeDue(now engine.Time) uint32 {
 	if w.first > now {
 		return none
@@ -158,8 +159,8 @@ func (w *waiting) takeDue(now engine.Time) uint32 {
 	return ref
 }
 
-// toWaiting makes a job, whose row is in no structure, wait until due, with the place rule stand for when it is ready;
-// where jobs are claimed before they are due, it is ready at once.
+// toWaiting makes a job, whose row is in no structure, wait until due, and keeps stand, the rule for its place among
+// ready jobs then; where jobs are claimed before they are due, it is ready at once.
 func (s *Store) toWaiting(ref uint32, r *row, due, now engine.Time, stand engine.Place) {
 	if s.options.Held {
 		s.toReady(ref, r, due, now, stand)

@@ -206,8 +206,8 @@ type Note struct {
 	cell  int
 }
 
-// Check loads cells without simulating them. It returns the warnings that the unchanged scenario does not have, and a
-// *Wrong for cells with errors or, under strict, warnings. Mistakes in single values are found first.
+// Check loads a study's cells without simulating them. It returns the warnings that the unchanged scenario does not
+// have, and a *Wrong for cells with errors or, under strict, warnings. Mistakes in single values are found first.
 func (p *Plan) Check(ctx context.Context, cells []int, strict bool, parallel int) ([]Note, error) {
 	var wrong, notes []problem
 	few := p.few()

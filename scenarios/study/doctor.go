@@ -245,7 +245,7 @@ func (r *row) bound(value float64) {
 	}
 }
 
-// judged returns the overrides with one more, which replaces the scenario's objectives by that of the incident.
+// judged returns the overrides in sets and one that replaces the scenario's objectives by that of the incident.
 func (r *row) judged(sets []scenarios.Override) []scenarios.Override {
 	o := &r.objective
 	bound := spec.Bound{Text: strings.TrimPrefix(o.Text, "below ")}

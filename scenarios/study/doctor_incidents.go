@@ -9,7 +9,7 @@ import (
 	"qsim/scenarios"
 )
 
-// incident describes how to apply an incident of the library, a scenario, to another scenario, the patient.
+// incident describes how to apply a known failure, which a built-in scenario reproduces, to the scenario under test.
 type incident struct {
 	name   string
 	metric string // metric of the objective that is judged
@@ -26,7 +26,7 @@ type incident struct {
 	role   map[string]role
 }
 
-// need is a condition on a scenario, with the phrase for a scenario that does not meet it.
+// need is a condition on the scenario under test for an incident to apply, with the phrase for one that fails it.
 type need struct {
 	met     func(sc *scenarios.Scenario) bool
 	missing string
@@ -61,8 +61,8 @@ func engine(missing string, met func(e *scenarios.Engine) bool) need {
 	return need{func(sc *scenarios.Scenario) bool { return met(&sc.Engine) }, missing}
 }
 
-// role is the rule by which a job class of the scenario under test stands for a class of an incident's scenario: it is
-// the class with the highest score above 0.
+// role is a rule that chooses which job class of the scenario under test takes the place of a class of an incident's
+// scenario: it is the one with the highest score above 0.
 type role struct {
 	score   func(p *patient, j *scenarios.JobClass) float64
 	missing string // phrase for a patient without such a class
@@ -86,7 +86,8 @@ var (
 // meanRun returns the mean run time of a class in seconds.
 func meanRun(j *scenarios.JobClass) float64 { return j.Service.Dist().Mean() }
 
-// cast returns the scenario's class with the highest score above 0 for a role, except those in but; nil if none has.
+// cast returns the job class of the scenario under test with the highest score above 0 for a role, except those in but;
+// nil if none has one.
 func (r role) cast(p *patient, but []string) (found *scenarios.JobClass) {
 	var most float64
 	for i := range p.sc.Jobs {

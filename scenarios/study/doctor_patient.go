@@ -34,7 +34,8 @@ const mostLoad = 150.0
 // mostNodes is the highest number of nodes of a scaled-down scenario: each node polls, whatever the load.
 const mostNodes = 8
 
-// admit returns the scenario of source under its baseline, or its only policy, with a heavy load scaled down.
+// admit returns the scenario of source under its baseline policy, or its only one, with a heavy load scaled down, as
+// the doctor examines it.
 func admit(source Source, seeds int) (*patient, error) {
 	sc, err := source.setting(nil)
 	if err != nil {
@@ -197,7 +198,7 @@ func scaledCount(n scenarios.Count, share float64) scenarios.Count {
 	return max(min(n, 1), scenarios.Count(math.Round(float64(n)*share)))
 }
 
-// rate returns a number of events per second, at least a millionth.
+// rate converts a number of events per second, at least a millionth, to a rate of scenario files.
 func rate(perSecond float64) scenarios.Rate {
 	return scenarios.Rate{Num: max(1, int64(math.Round(perSecond*1e6))), Den: 1e6, Per: time.Second}
 }

@@ -21,7 +21,8 @@ import (
 	"qsim/scenarios/pool"
 )
 
-// MapPlan is the plan of a map: a metric measured over two keys of a scenario, with an edge at a bound of the metric.
+// MapPlan is the plan of a map: a study that measures a metric on a grid of the values of two scenario keys, and more
+// finely along the edge, which is a bound of the metric.
 type MapPlan struct {
 	Source  Source // scenario; its objectives and Queries are ignored
 	X, Y    Axis
@@ -39,7 +40,7 @@ type MapPlan struct {
 	Progress func(policy string, round, points int) (measured func())
 }
 
-// Mapped holds the finished maps of a plan, one for each policy of the scenario.
+// Mapped holds the results of a MapPlan: a finished map for each policy of the scenario.
 type Mapped struct {
 	results.Map        // the maps as rectangles, for drawing
 	Maps        []*Map // the measured points, by policy
@@ -308,7 +309,7 @@ func (m *Map) panel(label string) results.MapPanel {
 	return panel
 }
 
-// Points returns the measured points, ordered by Y, then by X.
+// Points returns the measured points of a map, ordered by Y, then by X.
 func (m *Map) Points() []Point { return slices.SortedFunc(maps.Keys(m.Values), byYX) }
 
 func byYX(a, b Point) int { return cmp.Or(cmp.Compare(a.Y, b.Y), cmp.Compare(a.X, b.X)) }

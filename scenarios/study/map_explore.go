@@ -8,13 +8,14 @@ import (
 	"qsim/results/plain"
 )
 
-// MostDepth is the highest number of times that a cell of a map is halved.
+// MostDepth is the highest number of times that a cell of a map's grid is halved, to find its edge more exactly.
 const MostDepth = 6
 
 // mostPoints is the highest number of points measured in a map of one policy.
 const mostPoints = 20_000
 
-// Point is a position on the lattice of a map: on each axis a number of steps, 2^depth from one value to the next.
+// Point is a position on the lattice of a map, its grid when refined everywhere: on each axis a number of steps,
+// 2^depth from one value to the next.
 type Point struct{ X, Y int }
 
 // Patch is a rectangle of a map between four measured points, its corners; inside it nothing is measured.
@@ -64,7 +65,7 @@ func (l *Lattice) positions(r Range) []Value {
 	return all
 }
 
-// corners returns the points of a map's coarse grid, by Y, then by X.
+// corners returns the points of a map's grid before any refinement, by Y, then by X.
 func (l *Lattice) corners() []Point {
 	var corners []Point
 	for y := 0; y < len(l.Y); y += l.Steps {
@@ -75,13 +76,13 @@ func (l *Lattice) corners() []Point {
 	return corners
 }
 
-// Size returns the number of points on the full grid.
+// Size returns the number of points that a map has if its grid is refined everywhere.
 func (l *Lattice) Size() int {
 	isThere := func(v Value) bool { return v.Text != "" }
 	return plain.Count(l.X, isThere) * plain.Count(l.Y, isThere)
 }
 
-// Map is the map of a metric under one policy: the measured points, and the rectangles (patches) between them.
+// Map is the result of a map study under one policy: the measured points, and the rectangles (patches) between them.
 type Map struct {
 	*Lattice
 	Values  map[Point]results.MapValue // values of the measured points

@@ -43,7 +43,7 @@ type NameAt struct {
 	At   *yaml.Node
 }
 
-// Problem is an error with its position, and its severity.
+// Problem is an error or a warning about a scenario, with its position and severity.
 type Problem struct {
 	Error    *yaml.LoadError
 	Severity diagnostics.Severity
@@ -54,37 +54,39 @@ func (c *Checker) Stated(node *yaml.Node) bool {
 	return node != nil && node.Line != 0 && c.preset[node] == ""
 }
 
-// FailedAt reports whether the value of a node could not be decoded.
+// FailedAt reports whether the value of a YAML node could not be decoded.
 func (c *Checker) FailedAt(node *yaml.Node) bool {
 	return node.Line != 0 && c.failed[yaml.Mark{Line: node.Line, Column: node.Column}]
 }
 
-// SoundNode reports whether a node and all nodes in it were decoded without an error.
+// SoundNode reports whether a YAML node and all nodes in it were decoded without an error.
 func (c *Checker) SoundNode(node *yaml.Node) bool {
 	failed := func(child *yaml.Node) bool { return !c.SoundNode(child) }
 	return !c.FailedAt(node) && !slices.ContainsFunc(node.Content, failed)
 }
 
-// Errorf adds an error at a node. The caller may still add help or a note to it.
+// Errorf adds an error about a YAML node to the problems of the scenario. The caller may still add help or a note to
+// it.
 func (c *Checker) Errorf(at *yaml.Node, format string, arguments ...any) *quantity.Error {
 	return c.report(at, diagnostics.Error, quantity.Errorf(format, arguments...))
 }
 
-// Warnf adds a warning at a node. The caller may still add help or a note to it.
+// Warnf adds a warning about a YAML node to the problems of the scenario. The caller may still add help or a note to
+// it.
 func (c *Checker) Warnf(at *yaml.Node, format string, arguments ...any) *quantity.Error {
 	return c.report(at, diagnostics.Warning, quantity.Errorf(format, arguments...))
 }
 
-// report adds a problem at a node.
+// report adds an error or a warning, at the position of a YAML node, to the problems found in the scenario.
 func (c *Checker) report(at *yaml.Node, severity diagnostics.Severity, e *quantity.Error) *quantity.Error {
 	c.Problems = append(c.Problems, Problem{tree.ErrorAt(at, e), severity})
 	return e
 }
 
-// Add adds the given error at a node.
+// Add adds the given error, at the position of a YAML node, to the problems found in the scenario.
 func (c *Checker) Add(at *yaml.Node, e *quantity.Error) { c.report(at, diagnostics.Error, e) }
 
-// AddAll adds errors that have their positions already.
+// AddAll adds errors, which have their positions already, to the problems found in the scenario.
 func (c *Checker) AddAll(problems []*yaml.LoadError) {
 	for _, p := range problems {
 		c.Problems = append(c.Problems, Problem{p, diagnostics.Error})
@@ -157,7 +159,7 @@ func BadName(name string) string { return badName(name, "-_", "a-z, 0-9, - and _
 // BadTitle returns, as text, the mistake in the name of a scenario, which names files; "" if it is valid.
 func BadTitle(name string) string { return badName(name, "-", "a-z, 0-9 and -") }
 
-// badName allows small letters, digits and signs in a name, which all describes in words.
+// badName returns, as text, the mistake in a name, which may have small letters, digits and signs (all, in words).
 func badName(name, signs, all string) string {
 	const most = 64
 	switch {

@@ -112,7 +112,8 @@ func (r *Retry) ofSystem(pauses []Pause, blur float64) *Retry {
 	return found
 }
 
-// with returns a copy of retry settings with other keys and the pauses that follow from them; Exact is set if they fit.
+// with returns a copy of inferred retry settings with other keys and the pauses between attempts that these predict;
+// Exact is set if the recorded pauses agree.
 func (r *Retry) with(pauses []Pause, blur float64, keys []string) *Retry {
 	found := *r
 	found.Keys, found.family, found.Pauses, found.Notes = keys, true, pauses, slices.Clone(r.Notes)
@@ -138,7 +139,8 @@ func follow(pauses []Pause, b *policies.Backoff, blur, promoter float64) ([]Paus
 	})
 }
 
-// beside returns the recorded pauses with the percentiles of a backoff, and whether near accepts all differences.
+// beside returns the recorded pauses between attempts with the percentiles that a backoff predicts for each, and
+// whether near accepts all differences.
 func beside(pauses []Pause, b *policies.Backoff, near func(p *Pause, off float64, k int) bool) ([]Pause, bool) {
 	all, ok := slices.Clone(pauses), true
 	for i := range all {

@@ -217,7 +217,7 @@ func nearest(groups []labelGroup, priority int) (best int) {
 	return best
 }
 
-// common returns the priority that all groups share, or the reason why there is none.
+// common returns the priority that all groups of labels share, or the reason why there is none.
 func common(groups []labelGroup) (p classPriority) {
 	known := true
 	for _, g := range groups {

@@ -24,7 +24,7 @@ const (
 	pauseEnds // combinations of them
 )
 
-// collected holds the counts and samples of the jobs of one class, or of all classes.
+// collected holds the counts and samples (run times, pauses) of the recorded jobs of one class, or of all classes.
 type collected struct {
 	class          Class    // its counts and waits
 	ended, failed  [2]int64 // first and second attempts that ended, and that failed

@@ -18,10 +18,10 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// Trouble is a pointer to the keys of a storm, a struct of its kind such as CrashStorm, with rules in tags (see
-// checkKeys). Each kind has a file of its own, storm_KIND.go, that registers it by builtInStorm. Its struct may have a
-// method Fill that sets defaults, and a method check for rules across keys. The example of a kind
-// in its documentation has the keys with a tag example, or is a storm of testdata/good/everything.yaml.
+// Trouble is the fault or burst of a storm: a pointer to a struct with the keys of its kind, such as CrashStorm, with
+// rules in tags (see checkKeys). Each kind has a file of its own, storm_KIND.go, that registers it by builtInStorm. Its
+// struct may have a method Fill that sets defaults, and a method check for rules across keys. The example of a kind in
+// its documentation has the keys with a tag example, or is a storm of testdata/good/everything.yaml.
 type Trouble any
 
 // stormKind is a kind of storm, such as crash.
@@ -33,7 +33,7 @@ type stormKind struct {
 	effect func(t Trouble, lasts Duration) Effect
 }
 
-// stormKinds lists the kinds of storm by rank, after that of a storm without a Trouble.
+// stormKinds lists the kinds of storm, such as crash, by rank; the first entry is for a storm without a Trouble.
 var stormKinds = []stormKind{{effect: func(Trouble, Duration) Effect { return Effect{} }}}
 
 // builtInStorm adds a kind of storm to stormKinds, by its rank, and returns the length of that list, so that a variable
@@ -51,7 +51,7 @@ func builtInStorm[T any](rank int, key string, effect func(t *T, lasts Duration)
 // Troubles returns the keys that name the kinds of storm, such as crash and burst.
 func Troubles() []string { return plain.Map(stormKinds[1:], func(k stormKind) string { return k.key }) }
 
-// NewTrouble returns a Trouble, all its keys left out, of the kind of storm with that key, one of Troubles.
+// NewTrouble returns an empty Trouble (the keys of a storm's fault) of the kind that key names, one of Troubles.
 func NewTrouble(key string) Trouble {
 	return reflect.New(stormKinds[1+slices.Index(Troubles(), key)].of.Elem()).Interface()
 }

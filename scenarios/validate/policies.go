@@ -86,7 +86,7 @@ func (c *validator) checkPolicy(in checks.Section, i int, p *spec.Policy) {
 	}
 }
 
-// seen reports whether a policy is checked in this pass: one that overrides keys is checked in a pass with these.
+// seen reports whether a policy is checked in this pass: one that overrides keys only in the pass with its overrides.
 func (c *validator) seen(i int, p *spec.Policy) bool {
 	return c.policy == i || c.policy == NoPolicy && len(p.With) == 0
 }

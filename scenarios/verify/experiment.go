@@ -312,7 +312,7 @@ func randomDelay(mean float64) string {
 	return fmt.Sprintf("{kind: random, delay: %s}", exponential(mean))
 }
 
-// storm returns the scenario text of a storm: its start and length in seconds, and in what the keys of its fault.
+// storm returns the scenario text of a storm, with its start and length in seconds and, as what, the keys of its fault.
 func storm(name string, at, length float64, what string) string {
 	return fmt.Sprintf("{name: %s, at: %s, for: %s, %s}", name, seconds(at), seconds(length), what)
 }

@@ -260,7 +260,8 @@ func peakOf(expected []item, end string) float64 {
 	return peak
 }
 
-// failing returns an alteration by which attempts fail when they end, with a probability that depends on the time.
+// failing returns a change to a simulation's configuration by which attempts fail when they end, with a probability
+// that depends on the time.
 func failing(chance func(now engine.Time) float64) func(cfg *sim.Config, o *observer) {
 	return func(cfg *sim.Config, _ *observer) {
 		rand := cfg.Nodes[0].Rand

@@ -100,7 +100,7 @@ func newObserver(plan *observation, next engine.Recorder) *observer {
 	return o
 }
 
-// Record counts an event and passes it on.
+// Record counts an event of the simulation and passes it on to the next recorder.
 func (o *observer) Record(e *engine.Event) {
 	o.next.Record(e)
 	if e.At > o.now {

@@ -218,9 +218,9 @@ func unstalled(d time.Duration) time.Duration {
 	return d
 }
 
-// wakes returns the delays from when claims can find new jobs, which is the time after behind the end of their enqueue
-// call, until engines are woken for them: for each wake that of the first jobs since the wake before, if there are any,
-// less stalls of the store and of the engine. An enqueue call may end shortly after the wake for its jobs.
+// wakes returns the delays of wakes: from when claims can find new jobs, the duration after behind the end of their enqueue
+// call, until engines are woken for them. For each wake it is that of the first jobs since the wake before, if there
+// are any, less stalls of the store and of the engine. An enqueue call may end shortly after the wake for its jobs.
 func wakes(probes []*probe, enqueues []world.Span, after time.Duration, stalls *world.Stalls) (all []world.Sample) {
 	var woken []wake
 	for _, p := range probes {

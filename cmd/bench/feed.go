@@ -33,7 +33,7 @@ type fed struct {
 const promptly = 100 * time.Microsecond
 
 // arrivals returns the spans of time in which due jobs waited for an enqueue call to begin, and how late each job was
-// apart from these. seen holds when claims find the jobs of a call, which is never before it begins.
+// apart from these. seen gives the time from which claims find a call's jobs, which is never before the call begins.
 func (f *feeding) arrivals(seen visibility) (held []world.Span, each []world.Enqueued) {
 	for _, j := range f.jobs {
 		if lag := j.late - j.call; lag > promptly {

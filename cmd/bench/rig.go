@@ -45,7 +45,7 @@ type rig struct {
 }
 
 // doubt is a commit of which no call has been answered yet, with the time at which the first one failed; nil stands for
-// one that was answered, of which further copies may be.
+// one that was answered, of which more copies may be answered.
 type doubt struct {
 	batch engine.Batch
 	at    engine.Time
@@ -155,7 +155,7 @@ func (r *rig) run(ctx context.Context, handler live.Handler, feed func(ctx conte
 }
 
 // settle returns the number of unfinished jobs in the store after a run, and counts those that had ended in it although
-// no call said so: the commits that were not answered are sent once more, and what took effect before is answered so.
+// no answer came: the commits that were not answered are sent once more, and the store answers as it would have then.
 func (r *rig) settle(ctx context.Context) (left int64, err error) {
 	ctx = context.WithoutCancel(ctx)
 	if left, err = r.left(ctx); err != nil {

@@ -10,8 +10,9 @@ import (
 	"qsim/scenarios/world"
 )
 
-// visibility holds from when on claims find enqueued jobs, if a claim takes effect halfway through its call, and what
-// the store counts as their wait. A store may read its clock and look for jobs at any time of a call.
+// visibility holds the time from which on claims find the jobs of an enqueue call, if a claim takes effect halfway
+// through its call, and how much of the enqueue call the store counts as their wait. A store may read its clock and
+// look for jobs at any time of a call.
 type visibility struct {
 	after   time.Duration // time from the end of an enqueue call until claims find its jobs; negative: before that end
 	counted float64       // wait that the store counts up to the end of the enqueue call, as a share of it, in [0, 1]
@@ -69,8 +70,9 @@ func (p *probe) leased(yield func(claim callSample, e *engine.Event) bool) {
 	}
 }
 
-// visibilityOf returns the visibility that contradicts the fewest claims, those that took a job before and those that
-// did not after; of several times that nearest to the end of the enqueue call. The wait is the median.
+// visibilityOf estimates from when on claims find enqueued jobs: the time that contradicts the fewest claims, those
+// that took a job before and those that did not after; of several that nearest to the end of the enqueue call. The wait
+// is the median.
 func visibilityOf(all []taking) (v visibility) {
 	if len(all) == 0 {
 		return v

@@ -281,7 +281,7 @@ func (s *session) store(l loaded, summary *results.Summary, start time.Time) (st
 	return filepath.Join(folder, reportFile), ui.IOError("write run", err)
 }
 
-// summaryOutput returns the output for a summary in all formats of a command; the table follows a plot with --plot.
+// summaryOutput returns the summary of a run in all output formats of a command; with --plot, the table follows a plot.
 func (s *session) summaryOutput(summary *results.Summary, verdicts text.Suite) ui.Output {
 	all := s.output(summary.MarshalJSON, func(o text.TableOptions) string {
 		plot := ""

@@ -37,8 +37,8 @@ func newSession(c *cobra.Command, f *runFlags) *session {
 	return &session{flags: f, stdout: c.OutOrStdout(), stderr: c.ErrOrStderr(), console: ui.NewConsole(c, f.Quiet)}
 }
 
-// output returns the result of a command: as JSON, as a table in text, Markdown or CSV, and its verdicts as JUnit XML
-// or annotations.
+// output returns the result of a command in all its formats: as JSON, as a table in text, Markdown or CSV, and its
+// verdicts as JUnit XML or annotations.
 func (s *session) output(json func() ([]byte, error), table func(o text.TableOptions) string,
 	verdicts ...text.Suite) ui.Output {
 	all := s.flags.Output(json, table)

@@ -263,7 +263,7 @@ func (c *sweepCount) String() string {
 	return words + ", " + plain.Duration(each*float64(left)) + " left"
 }
 
-// sweepOutput returns the output of a command for a sweep, which may be partial.
+// sweepOutput returns the results of a sweep, which may be partial, in all output formats of a command.
 func (s *session) sweepOutput(sweep *results.Sweep) ui.Output {
 	return s.output(func() ([]byte, error) { return study.MarshalSweep(sweep) },
 		func(o text.TableOptions) string { return text.Sweep(sweep, o) })

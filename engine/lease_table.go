@@ -132,7 +132,7 @@ type slotTime struct {
 // Before reports whether a is due before b: by time, then by slot.
 func (a slotTime) Before(b slotTime) bool { return a.at < b.at || a.at == b.at && a.slot < b.slot }
 
-// at returns the entry for an action that is due at a time for the lease in slot s; it is void once that is released.
+// at returns the entry for a pending action, due at a time, for the lease in slot s; it is void once that is released.
 func (t *leaseTable) at(at Time, s Slot) slotTime { return slotTime{at, s, t.lives[s]} }
 
 // of returns the lease for which the pending action d was entered, or nil if its slot has been released since.

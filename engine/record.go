@@ -84,7 +84,7 @@ type Event struct {
 // Recorder receives events in order, from one goroutine. It must not block, and must copy what it keeps of an Event.
 type Recorder interface{ Record(e *Event) }
 
-// Record reports to a recorder what a call that was just executed did to each job. scratch is memory for the events.
+// Record reports to a recorder what a store call, just executed, did to each job. scratch is memory for the events.
 func (c *Call) Record(at Time, rec JobRecorder, scratch *Event) {
 	r := &c.Reply
 	node := c.Engine.Node()

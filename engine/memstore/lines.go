@@ -6,8 +6,8 @@ import (
 	"qsim/engine"
 )
 
-// lines holds the queues of all ready jobs: a lane for each priority or, once a term selects kinds, each priority and
-// kind.
+// lines holds the queues of all ready jobs: a lane for each priority or, once a claim selects jobs by kind, each
+// priority and kind.
 type lines struct {
 	lanes  []lane   // append-only: rows refer to them by index
 	order  []uint16 // lanes ordered by (priority, kind)

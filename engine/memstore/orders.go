@@ -12,7 +12,7 @@ type order interface {
 	pick(t *engine.Term) uint32
 }
 
-// prepare validates a term that the queues alone cannot serve, and builds the search trees that it needs.
+// prepare validates a claim's term that the queues alone cannot serve, and builds the search trees that it needs.
 func (s *Store) prepare(t *engine.Term) error {
 	if err := t.Validate(); err != nil {
 		return err
@@ -164,8 +164,8 @@ func (s *Store) leave(ref uint32, r *row) {
 	}
 }
 
-// search returns the next ready row that matches term t, among the jobs of one tenant or, if that is nil, of all: if
-// late is set the one that has waited longest, otherwise the first in the term's order.
+// search returns the row of the next ready job that matches a claim's term t, of one tenant or, if that is nil, of all:
+// if late is set the one that has waited longest, otherwise the first in the term's order.
 func (s *Store) search(t *engine.Term, of *tenant, late bool) uint32 {
 	best, by := none, sortOf(t, late)
 	if of == nil {
@@ -225,8 +225,8 @@ func sortOf(t *engine.Term, late bool) sort {
 	return sortByKey
 }
 
-// before reports whether row a comes before row b in the order of term t or, if late is set, has waited longer. Within
-// one tenant, the orders by tenant take jobs as OldestReady.
+// before reports whether the job of row a comes before that of row b in the order of a claim's term t or, if late is
+// set, has waited longer. Within one tenant, the orders by tenant take jobs as OldestReady.
 func (s *Store) before(t *engine.Term, a, b uint32, late bool) bool {
 	x, y := s.rows.at(a), s.rows.at(b)
 	i, j := int64(s.lines.lanes[x.lane].priority), int64(s.lines.lanes[y.lane].priority)

@@ -50,7 +50,7 @@ func (s *Store) toReadyAt(ref uint32, r *row, dueAt, key engine.Time) {
 	}
 }
 
-// unready removes a ready row from its queue, the trees and the counts, and returns it.
+// unready removes a ready job's row from its queue, the search trees and the counts, and returns it.
 func (s *Store) unready(ref uint32) *row {
 	r := s.rows.at(ref)
 	s.stats.Ready[r.class()]--
@@ -61,7 +61,7 @@ func (s *Store) unready(ref uint32) *row {
 	return r
 }
 
-// lineOf returns the queue to which a ready row belongs.
+// lineOf returns the queue to which the row of a ready job belongs.
 func (s *Store) lineOf(ref uint32, r *row) *queue {
 	if s.isBehind(ref, r) {
 		return &s.lines.lanes[r.lane].behind[r.class()]

@@ -55,7 +55,7 @@ type tenant struct {
 	taken      int    // number of its jobs taken by that term
 }
 
-// front is a kind of search tree over tenants: it sets which ready row stands for a tenant, and the tenants' order.
+// front is a kind of search tree over tenants: it sets which ready job stands for a tenant, and the tenants' order.
 type front uint8
 
 const (
@@ -181,7 +181,7 @@ func (x *tenants) moved(c *cell, class engine.Class) {
 	}
 }
 
-// face updates the row that stands for a tenant in the search tree of kind f over the tenants of a lane.
+// face updates, in the search tree of kind f over a lane's tenants, the row of the ready job that stands for a tenant.
 func (x *tenants) face(f front, c *cell, class engine.Class) {
 	now := uint32(0)
 	if root := c.roots[sortByKey][class]; root != 0 {

@@ -66,8 +66,8 @@ func (q *queue) init(nodes int) {
 	q.timers.init(nodes)
 }
 
-// next returns the time of the next pending event, Never if there is none, and what holds it, as the rank of the events
-// in that structure; control stands for the heap of rare events, others.
+// next returns the time of the next pending event, Never if there is none, and the part of the queue that holds it, as
+// the rank of the events in that part; control stands for others, the heap of rare events.
 func (q *queue) next() (at engine.Time, from rank) {
 	at, from = q.usual()
 	if len(q.others) > 0 && q.others[0].at <= at && q.otherFirst(at, from) {
@@ -76,7 +76,7 @@ func (q *queue) next() (at engine.Time, from rank) {
 	return at, from
 }
 
-// usual returns the time and the kind of the next event, without the heap of rare ones. The compiler inlines it.
+// usual returns the time and rank of the next event outside others, the heap of rare events. The compiler inlines it.
 func (q *queue) usual() (at engine.Time, from rank) {
 	at, from = q.due, promotion
 	if q.requests.first < at {

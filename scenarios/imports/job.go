@@ -155,7 +155,7 @@ func (t *try) when() timestamp {
 	return plain.Either(t.started.known(), t.started, t.finished)
 }
 
-// settle determines when the job arrived and how it ended.
+// settle determines when a recorded job arrived and how it ended.
 func (j *job) settle(list []record) {
 	j.open = true
 	if n := len(j.tries); n > 0 {

@@ -80,7 +80,7 @@ func (s *Storm) CheckTrouble(in checks.Section, sc *Scenario) {
 	}
 }
 
-// Windows returns the number of windows of a storm.
+// Windows returns the number of time windows in which a storm, a fault or burst, strikes: 1, or more if it repeats.
 func (s *Storm) Windows() float64 {
 	if s.Repeat == nil {
 		return 1

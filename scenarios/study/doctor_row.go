@@ -246,7 +246,8 @@ func (r *row) rank(priority int16) int16 {
 	return slices.MaxFunc(r.sc.Jobs, byPriority).Priority + above
 }
 
-// storm adds the incident's storms, and to the run without the incident storms of the same names that have no effect.
+// storm adds the incident's storms (timed faults); the run without it gets storms of the same names that have no
+// effect.
 func (r *row) storm() {
 	var storms, calm []scenarios.Storm
 	for _, s := range r.library.Storms {

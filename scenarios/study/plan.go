@@ -157,7 +157,7 @@ func (p *Plan) Size() int {
 // Simulations returns the number of simulations for each cell of a sweep.
 func (p *Plan) Simulations() int { return len(p.Sweep.Seeds) * len(p.Sweep.Policies) }
 
-// Overrides returns the scenario overrides of a cell.
+// Overrides returns the scenario overrides of a cell: those that give its keys their values.
 func (p *Plan) Overrides(cell int) []scenarios.Override {
 	var overrides []scenarios.Override
 	for axis, value := range p.Sweep.Position(cell) {

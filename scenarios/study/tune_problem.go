@@ -27,7 +27,7 @@ const (
 	Largest
 )
 
-// ofKey reports whether the aim is an extreme value of a key, ofMetric whether one of a metric.
+// ofKey reports whether a search is for the smallest or largest value of a key, ofMetric whether for that of a metric.
 func (a Aim) ofKey() bool    { return a == Smallest || a == Largest }
 func (a Aim) ofMetric() bool { return a == Minimize || a == Maximize }
 

@@ -162,7 +162,7 @@ var usual = []struct {
 	})},
 }
 
-// usualGauges maps each name in usual to its gauge, with the metric.
+// usualGauges maps the name of each quantity that every model has (usual) to its gauge (measurement), with the metric.
 var usualGauges = func() map[string]gauge {
 	all := map[string]gauge{}
 	for _, u := range usual {

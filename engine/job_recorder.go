@@ -61,10 +61,10 @@ type eventBuilder struct {
 	event  Event
 }
 
-// Next returns memory for one event.
+// Next returns the memory in which the caller builds the next event.
 func (b *eventBuilder) Next() *Event { return &b.event }
 
-// Record passes an event to both recorders.
+// Record passes an event to both recorders of the eventBuilder.
 func (b *eventBuilder) Record(e *Event) {
 	b.first.Record(e)
 	b.second.Record(e)

@@ -278,7 +278,7 @@ func (r *loadRun) onEnd(o *engine.Outcome, _ *engine.Result, at engine.Time) {
 	}
 }
 
-// result computes the measurements of a run. It works even if ctx is done.
+// result computes the measurements of a run under a synthetic load. It works even if ctx is done.
 func (r *loadRun) result(ctx context.Context) (*loaded, error) {
 	left, err := r.settle(ctx)
 	if err != nil {

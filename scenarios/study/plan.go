@@ -76,7 +76,7 @@ type SettingError struct {
 	Err  error
 }
 
-// Error returns the values of the keys and the error.
+// Error returns the values of the scenario's keys with which it cannot be simulated, and the error.
 func (e *SettingError) Error() string {
 	return strings.TrimPrefix(fmt.Sprintf("%s: %v", strings.Join(e.Values(), " "), e.Err), ": ")
 }

@@ -13,7 +13,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// Options are the options of Plan.Run.
+// Options are the options of Plan.Run, which simulates cells of a sweep.
 type Options struct {
 	// Parallel is the highest number of simulations at once; 0: one per core that Go uses.
 	Parallel int
@@ -86,8 +86,8 @@ type simulator struct {
 // simulation is a function that simulates a task.
 type simulation = func(t *task) (*measure.Settings, []measure.Run, error)
 
-// all calls do for each index from 0 to n-1, in any order and from several goroutines at once; do gets a function that
-// runs simulations. The error is ctx.Err(), or of the lowest index that failed; a *SettingError as from Plan.Run.
+// all runs the function do for each index below n, in any order and from several goroutines at once; do gets a function
+// that runs simulations. The error is ctx.Err(), or of the lowest index that failed; a *SettingError as from Plan.Run.
 func (s *simulator) all(ctx context.Context, n int, do func(i int, simulate simulation) error) error {
 	gate := pool.NewGate(s.parallel)
 	// So many tasks are open that one can be simulated while another is loaded, summarized and

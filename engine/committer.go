@@ -259,7 +259,7 @@ func (c *committer) onCommitted(e *Engine, r *Call) {
 	}
 }
 
-// land removes a batch of outcomes from those sent and not yet answered (in flight); the others keep their order.
+// land removes a batch of outcomes from those that occupy a commit call; the others keep their order.
 func (c *committer) land(b *batch) {
 	n := 0
 	for _, other := range c.flying {

@@ -59,8 +59,8 @@ const (
 	Stale                   // fenced off: the lease had passed to another, or the job had ended
 )
 
-// Again returns the status, Applied or Stale, marked as a repeated answer: an earlier copy of the same batch was
-// answered so. The engine treats it like the unmarked one, but no event is recorded.
+// Again returns the status, Applied or Stale, marked as a repeated answer: an earlier copy of the same batch got the
+// same answer. The engine treats it like the unmarked one, but no event is recorded.
 func (s Status) Again() Status { return s | 1<<7 }
 
 // Result is the store's answer to one Outcome.

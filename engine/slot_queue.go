@@ -25,7 +25,7 @@ func (q *slotQueue) init(of purpose, number int) {
 	q.of, q.head, q.tail = of, first, first
 }
 
-// add appends the held lease h, in slot s of the lease table, to a queue of leases (slotQueue); it must not be in it.
+// add appends the held lease h, in slot s of the lease table, to a queue of leases, in which the lease must not be yet.
 func (q *slotQueue) add(t *leaseTable, s Slot, h *heldLease) {
 	number := q.tail
 	if number-q.head == uint64(len(q.ring)) {

@@ -191,8 +191,8 @@ func (x *treap) end(root uint32, last bool) uint32 {
 	}
 }
 
-// find returns a search tree's first row of a job, or with last the last one, that satisfies wanted; none if there is
-// none. It calls wanted for all rows before that one.
+// find returns the first row in a search tree of jobs, or with last the last one, that satisfies wanted; none if there
+// is none. It calls wanted for all rows before that one.
 func (x *treap) find(root uint32, last bool, wanted func(ref uint32) bool) uint32 {
 	if root == 0 {
 		return none

@@ -106,8 +106,7 @@ func (w *waiting) pop() {
 	}
 }
 
-// uncover removes void entries, whose jobs have left, from the top of the heap of waiting jobs: its first is then
-// valid.
+// uncover removes void entries, whose jobs have left, from the top of the heap of waiting jobs until it is valid.
 func (w *waiting) uncover() {
 	w.first = engine.Never
 	for w.size > 0 {

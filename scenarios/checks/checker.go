@@ -65,14 +65,12 @@ func (c *Checker) SoundNode(node *yaml.Node) bool {
 	return !c.FailedAt(node) && !slices.ContainsFunc(node.Content, failed)
 }
 
-// Errorf adds an error about a YAML node to the problems of the scenario. The caller may still add help or a note to
-// it.
+// Errorf adds an error about a YAML node to the scenario's problems. The caller may still add help or a note.
 func (c *Checker) Errorf(at *yaml.Node, format string, arguments ...any) *quantity.Error {
 	return c.report(at, diagnostics.Error, quantity.Errorf(format, arguments...))
 }
 
-// Warnf adds a warning about a YAML node to the problems of the scenario. The caller may still add help or a note to
-// it.
+// Warnf adds a warning about a YAML node to the scenario's problems. The caller may still add help or a note.
 func (c *Checker) Warnf(at *yaml.Node, format string, arguments ...any) *quantity.Error {
 	return c.report(at, diagnostics.Warning, quantity.Errorf(format, arguments...))
 }
@@ -159,7 +157,7 @@ func BadName(name string) string { return badName(name, "-_", "a-z, 0-9, - and _
 // BadTitle returns, as text, the mistake in the name of a scenario, which names files; "" if it is valid.
 func BadTitle(name string) string { return badName(name, "-", "a-z, 0-9 and -") }
 
-// badName returns, as text, the mistake in a name, which may have small letters, digits and signs (all, in words).
+// badName returns, as text, the mistake in a name, which may have small letters, digits and signs; all says so in words.
 func badName(name, signs, all string) string {
 	const most = 64
 	switch {

@@ -198,7 +198,7 @@ func scaledCount(n scenarios.Count, share float64) scenarios.Count {
 	return max(min(n, 1), scenarios.Count(math.Round(float64(n)*share)))
 }
 
-// rate converts a number of events per second, at least a millionth, to a rate of scenario files.
+// rate converts a number of events per second to a rate of scenario files, which is at least a millionth per second.
 func rate(perSecond float64) scenarios.Rate {
 	return scenarios.Rate{Num: max(1, int64(math.Round(perSecond*1e6))), Den: 1e6, Per: time.Second}
 }

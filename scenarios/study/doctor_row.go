@@ -246,8 +246,7 @@ func (r *row) rank(priority int16) int16 {
 	return slices.MaxFunc(r.sc.Jobs, byPriority).Priority + above
 }
 
-// storm adds the incident's storms (timed faults); the run without it gets storms of the same names that have no
-// effect.
+// storm adds the incident's storms (timed faults); the run without it gets storms of those names without effect.
 func (r *row) storm() {
 	var storms, calm []scenarios.Storm
 	for _, s := range r.library.Storms {

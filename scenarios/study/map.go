@@ -22,7 +22,7 @@ import (
 )
 
 // MapPlan is the plan of a map: a study that measures a metric on a grid of the values of two scenario keys, and more
-// finely along the edge, which is a bound of the metric.
+// finely along the edge, where the metric crosses a bound or the measured event ceases to happen.
 type MapPlan struct {
 	Source  Source // scenario; its objectives and Queries are ignored
 	X, Y    Axis

@@ -86,7 +86,7 @@ func (c *validator) checkPolicy(in checks.Section, i int, p *spec.Policy) {
 	}
 }
 
-// seen reports whether a policy is checked in this pass: one that overrides keys only in the pass with its overrides.
+// seen reports whether a policy is checked in this pass; one with overrides is checked only in the pass that has them.
 func (c *validator) seen(i int, p *spec.Policy) bool {
 	return c.policy == i || c.policy == NoPolicy && len(p.With) == 0
 }

@@ -66,7 +66,7 @@ func (x *experiment) prepare() error {
 	return nil
 }
 
-// replicate runs as many replications as count, with the seeds from first on, and adds their values to the answers.
+// replicate runs count replications, with the seeds from first on, and adds their values to the answers.
 func (x *experiment) replicate(ctx context.Context, first uint64, count, parallel int) error {
 	for ; count > 0; first, count = first+chunk, count-chunk {
 		observers := make([]*observer, min(count, chunk)) // each simulation sets its own

@@ -26,7 +26,7 @@ type budget struct {
 // budgets has a row for each package: its budget and its goal. `go test ./scripts -run Budgets -v` prints the figures
 // of today, and with -rewrite they become the ceilings.
 var budgets = []budget{
-	{"engine", 3446, 2850},
+	{"engine", 3447, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
 	{"engine/check", 3151, 1650},
 	{"engine/dist", 1054, 1020},
@@ -35,11 +35,11 @@ var budgets = []budget{
 	{"engine/keyed", 66, 66},
 	{"engine/live", 1349, 1300},
 	{"engine/live/metrics", 315, 280}, // for Prometheus, which package live does without
-	{"engine/memstore", 3183, 2250},
+	{"engine/memstore", 3185, 2250},
 	{"engine/pgstore", 2880, 2130},
 	{"engine/pgstore/pgserver", 543, 500},
 	{"engine/quantity", 810, 480},
-	{"engine/sim", 2046, 1400},
+	{"engine/sim", 2047, 1400},
 	{"engine/unfinished", 21, 21}, // of which memstore, check, measure and world know: a type of each before
 	{"policies", 2773, 1850},
 	{"scenarios", 1132, 800},      // the language with the rooms below it: 4,700 in all
@@ -49,24 +49,24 @@ var budgets = []budget{
 	{"scenarios/checks", 425, 300},
 	{"scenarios/diagnostics", 538, 559},
 	{"scenarios/estimate", 347, 250},
-	{"scenarios/imports", 4546, 3650},
+	{"scenarios/imports", 4548, 3650},
 	{"scenarios/origins", 218, 150}, // qsim explain
 	{"scenarios/pool", 118, 100},
 	{"scenarios/reference", 687, 700},
 	{"scenarios/scenariotest", 85, 90}, // for go test of repositories that have a policy of their own
 	{"scenarios/spec", 2948, 1900},
-	{"scenarios/study", 4974, 3000},
+	{"scenarios/study", 4978, 3000},
 	{"scenarios/trace", 1569, 1250},
 	{"scenarios/tree", 502, 444}, // YAML with positions
 	{"scenarios/validate", 1102, 600},
-	{"scenarios/verify", 3282, 2600},
+	{"scenarios/verify", 3283, 2600},
 	{"scenarios/world", 4470, 2700},
 	{"results", 4438, 2300},
 	{"results/measure", 4726, 3150},
 	{"results/plain", 408, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
 	{"results/report", 6620, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1503, 1700},
-	{"cmd/bench", 4872, 3000}, // of which 90 find out when claims see new jobs
+	{"cmd/bench", 4874, 3000}, // of which 90 find out when claims see new jobs
 	{"cmd/cli", 4993, 3600},
 	{"cmd/input", 144, 100},
 	{"cmd/play", 1117, 700}, // the page of qsim play, served and static
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 81_789, 56_000
+	mostLines, goalLines             = 81_802, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -44,7 +44,7 @@ var budgets = []budget{
 	{"policies", 2773, 1850},
 	{"scenarios", 1132, 800},      // the language with the rooms below it: 4,700 in all
 	{"scenarios/apply", 517, 398}, // of which systems.yaml is the table
-	{"scenarios/chaos", 2281, 1350},
+	{"scenarios/chaos", 2282, 1350},
 	{"scenarios/checked", 188, 196},
 	{"scenarios/checks", 425, 300},
 	{"scenarios/diagnostics", 538, 559},
@@ -66,7 +66,7 @@ var budgets = []budget{
 	{"results/plain", 408, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
 	{"results/report", 6620, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1503, 1700},
-	{"cmd/bench", 4874, 3000}, // of which 90 find out when claims see new jobs
+	{"cmd/bench", 4875, 3000}, // of which 90 find out when claims see new jobs
 	{"cmd/cli", 4993, 3600},
 	{"cmd/input", 144, 100},
 	{"cmd/play", 1117, 700}, // the page of qsim play, served and static
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 81_802, 56_000
+	mostLines, goalLines             = 81_804, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -219,8 +219,9 @@ func unstalled(d time.Duration) time.Duration {
 }
 
 // wakes returns the delays of engines' wakes: the time from when claims can find new jobs (the end of their enqueue
-// call plus the parameter after) until engines are woken for them. Each is that of the first jobs since the wake before, if there
-// are any, less stalls of the store and of the engine. An enqueue call may end shortly after the wake for its jobs.
+// call plus the parameter after) until engines are woken for them. Each is that of the first jobs since the wake
+// before, if there are any, less stalls of the store and of the engine. An enqueue call may end shortly after the wake
+// for its jobs.
 func wakes(probes []*probe, enqueues []world.Span, after time.Duration, stalls *world.Stalls) (all []world.Sample) {
 	var woken []wake
 	for _, p := range probes {

@@ -8,7 +8,7 @@ type queue struct {
 	size int32
 }
 
-// insert adds a job's row to a queue of ready jobs. late has the trees of all queues; if it counts rows, all go to its tree.
+// insert adds a job's row to a queue of ready jobs. late has the trees of all queues; if it counts rows, all go there.
 func (q *queue) insert(late *treap, ref uint32, r *row) {
 	q.size++
 	if !late.counts {

@@ -84,11 +84,12 @@ func (w *wire) asks(now engine.Time, c *engine.Call) {
 
 // takesOver checks that a process which has become the leader of recovery looks for expired leases at once.
 func (w *wire) takesOver(now engine.Time, c *engine.Call) {
-	n := &w.nodes[c.Engine.Node()]
+	node := c.Engine.Node()
+	n := &w.nodes[node]
 	alone := n.reaps.Sub(n.reaped) > w.setup.Node.CallTimeout // no such call was under way
-	if n.reaps > 0 && now > n.reaps && alone && !w.checker.Froze(c.Engine.Node(), n.reaps) && !w.checker.Stops(c.Engine.Node()) {
+	if n.reaps > 0 && now > n.reaps && alone && !w.checker.Froze(node, n.reaps) && !w.checker.Stops(node) {
 		w.checker.Complain(check.Recovery, 0, "node %d leads since %v, and has not looked for expired leases",
-			c.Engine.Node(), time.Duration(n.reaps))
+			node, time.Duration(n.reaps))
 	}
 	if c.Op == engine.OpLead && c.Role == engine.OpRecover { // whose answer counts in place of the one before
 		n.reaps, n.asks = 0, c.ID

@@ -157,7 +157,7 @@ func BadName(name string) string { return badName(name, "-_", "a-z, 0-9, - and _
 // BadTitle returns, as text, the mistake in the name of a scenario, which names files; "" if it is valid.
 func BadTitle(name string) string { return badName(name, "-", "a-z, 0-9 and -") }
 
-// badName returns, as text, the mistake in a name, which may have small letters, digits and signs: all of it in words.
+// badName returns, as text, the mistake in a name of small letters, digits and signs; all lists these in words.
 func badName(name, signs, all string) string {
 	const most = 64
 	switch {

@@ -25,7 +25,7 @@ func (f Fence) Or(usual Fence) Fence {
 }
 
 // Place is the rule for a job's ready key, its position among the ready jobs of one priority: by due time, for example.
-// The rule in StoreOptions is for all jobs that were claimed before, the one in an outcome for its job alone.
+// The rule in StoreOptions is for every job that is ready again after a claim, but for those whose outcome has one.
 type Place uint8
 
 const (

@@ -27,9 +27,9 @@ type taking struct {
 // claimed holds when a claim began and when it took effect, halfway through the call.
 type claimed struct{ began, middle time.Duration }
 
-// takings returns the claims of the jobs that were ready as soon as they were enqueued. It leaves out jobs that a claim
-// passed over which began after the enqueue call: it saw them, and had another reason. stalls are those of the store,
-// and perJob is the duration that each further job adds to a claim.
+// takings returns, for each job that was ready as soon as it was enqueued, the claim that took it. It leaves out a job
+// that some claim did not take which began after the job's enqueue call: that claim could see it, and had another
+// reason. stalls are those of the store, and perJob is the duration that each further job adds to a claim.
 func (r *recording) takings(jobs []fed, stalls []world.Span, perJob time.Duration) (all []taking) {
 	enqueued := make(map[engine.JobID]fed, len(jobs))
 	for _, j := range jobs {

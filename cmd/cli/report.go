@@ -206,8 +206,9 @@ func drawn(stored *results.Stored) (files []results.File, err error) {
 	return append(report.Files("charts", figures), results.File{Path: reportFile, Data: page}), nil
 }
 
-// absences returns a sentence for each part that a report lacks because the run's folder lacks its data. If an earlier
-// version stored no settings, it sets those of the stored scenario, if that still has the same policies.
+// absences returns a sentence for each part that a report lacks because the run's folder lacks its data. If the folder
+// has no settings, as earlier versions stored none, it sets those of the stored scenario in the summary, provided that
+// this has the policies of the run.
 func absences(stored *results.Stored) []string {
 	var list []string
 	summary := stored.Summary

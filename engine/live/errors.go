@@ -66,7 +66,7 @@ type AbandonedError struct {
 	Calls    int // calls to the store still under way
 }
 
-// Error returns how many jobs were abandoned.
+// Error returns the message: how many jobs were still running when the stop gave up waiting for them.
 func (e *AbandonedError) Error() string {
 	return fmt.Sprintf("stop: abandoned %d jobs; %d handlers and %d calls to the store did not return",
 		e.Jobs, e.Handlers, e.Calls)

@@ -160,7 +160,8 @@ func (x *treap) update(at uint32) {
 	}
 }
 
-// below returns what a node stores about its subtree (first row or number of rows), 0 if there is no node.
+// below returns what a search tree's node stores about its subtree, by the kind of tree its first row or its number of
+// rows; 0 if there is no node.
 func (x *treap) below(at uint32) uint32 {
 	if at == 0 {
 		return 0

@@ -44,7 +44,8 @@ func (s *Store) prepare(t *engine.Term) error {
 	return nil
 }
 
-// orderOf returns the order of a claim's term, nil for priority and ready key, and resets the counts of jobs by tenant.
+// orderOf returns the order in which one part (term) of a claim takes jobs, nil if that is by priority and then ready
+// key. It also begins new counts of jobs by tenant, for a term with a limit on them.
 func (s *Store) orderOf(t *engine.Term) order {
 	if t.PerTenant > 0 {
 		s.tenants.term++

@@ -72,7 +72,7 @@ func (s shape) plain() bool {
 	return by == byNothing && s.order == oldest
 }
 
-// lines returns the definitions of the indexes that a claim plan's term of this shape reads to find ready jobs.
+// lines describes the indexes of the table that find ready jobs for one part (term) of a claim, by what it selects.
 func (s shape) lines() []line {
 	by, all := s.grouped()
 	want := []line{{s.class, by, s.order}}

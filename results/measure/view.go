@@ -201,7 +201,8 @@ func (v *view) stop(end engine.Time) {
 	}
 }
 
-// close ends the windows of time still open when the run stops; if no job is left, they extend to the end of arrivals.
+// close ends the windows of time still open when the run stops. If that is before the end of arrivals and no job is
+// left (nothing), they end there, so that the idle time counts.
 func (v *view) close(nothing bool) {
 	end := v.now
 	v.onBoundary()

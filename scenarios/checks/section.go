@@ -121,8 +121,8 @@ func (s Section) Warn(broken bool, keys, format string, arguments ...any) *quant
 	return s.Warnf(s.Place(keys), format, arguments...)
 }
 
-// Sound reports whether the values of the given keys of a map, or of the map itself if none is given, could be decoded;
-// the zero values of others mean nothing.
+// Sound reports whether the values of the given keys of a map, or of the map itself if none is given, could be decoded.
+// One that could not is left at zero, and is not to be checked further.
 func (s Section) Sound(keys ...string) bool {
 	if len(keys) > 0 {
 		return !slices.ContainsFunc(keys, func(key string) bool { return !s.to(key).Sound() })

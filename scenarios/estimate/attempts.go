@@ -170,7 +170,8 @@ func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 	return all
 }
 
-// mostJobsOf estimates the jobs of a class in one run, bursts included, at least 1; for a trace, the most in any run.
+// mostJobsOf returns the expected number of jobs of a class in one run, bursts included, but at least 1; for a trace,
+// whose length is not known here, the limit for any run.
 func mostJobsOf(sc *spec.Scenario, job *spec.JobClass) float64 {
 	if job.Arrivals.Process == "trace" {
 		return reference.MostJobs

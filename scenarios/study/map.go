@@ -174,7 +174,7 @@ func (m *Mapped) rows() []mapRow {
 	return rows
 }
 
-// JSON returns all measured points of the maps as JSON.
+// JSON returns, as JSON, all measured points of the maps: a metric's values over those of two scenario keys.
 func (m *Mapped) JSON() ([]byte, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

@@ -116,7 +116,8 @@ func unknownParameter(kind *policies.Kind, name string) *quantity.Error {
 	return e
 }
 
-// checkWindow checks the storm, if any, that an objective names in its filter during or after.
+// checkWindow adds an error if an objective names, under the key during or after, a storm that the scenario lacks, or
+// one without a time that is known beforehand.
 func (c *validator) checkWindow(in checks.Section, key, name string) {
 	if name == "" || !c.Known("storm", in.Place(key), name, c.Storms) {
 		return

@@ -160,7 +160,8 @@ type step struct {
 	write bool
 }
 
-// way draws a one-way network delay of an attempt that updates the row: n is 0 or 1 for its read, 2 or 3 for its write.
+// way draws the one-way network delay of a message between an attempt and the database row that it updates: n is 0 for
+// the request of its read, 1 for the answer, 2 and 3 for those of its write.
 func (r *row) way(who delivery, n uint16) time.Duration {
 	if r.network.IsConstant() {
 		return r.network.Duration(0.5)

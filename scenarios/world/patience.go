@@ -46,7 +46,7 @@ func (p *patience) pays() bool {
 	return share == nil || share.Num > 0 && (p.further+1)*uint64(share.Den) <= p.firsts*uint64(share.Num)
 }
 
-// deadline is the time at which a caller gives up on the latest copy of its job.
+// deadline is the time at which the caller of a job stops waiting for the copy of it that was enqueued last.
 type deadline struct {
 	at    engine.Time
 	order uint64 // tie-breaker at one instant: the order in which the waits began

@@ -72,9 +72,9 @@ func inOrder[T timedMeasurement[T]](measured []T, speed Speed) []T {
 	return all
 }
 
-// near draws, by a uniform number u in (0, 1), one of the values in ascending order that were measured at most half
-// before or after the time t, and within the span in. If they are fewer than momentLeast, it draws from about that many
-// neighbours, also outside the span if that has too few. Of no values it returns the zero value.
+// near draws, by a uniform number u in (0, 1), one of the values measured between t-half and t+half and within the span
+// in. If these are fewer than momentLeast, it draws from about that many measured next to t, also outside the span if
+// that has too few. all must be in order of time; if it is empty, the result is zero.
 func near[T timedMeasurement[T]](all []T, t, half time.Duration, in Span, u float64) (value T) {
 	if len(all) == 0 {
 		return value

@@ -30,7 +30,7 @@ func backlogChart(d *drawing) *sheet {
 	}
 	// Jobs that are not due yet are drawn if they can be seen and do not dwarf the backlog, the subject of the chart.
 	withLater := later > 1.05*top && later <= 3*top
-	s := &sheet{Figure: Figure{Name: "2-backlog", Title: d.backlogTitle(fresh, retry, all),
+	s := &sheet{Figure: Figure{Title: d.backlogTitle(fresh, retry, all),
 		Footer: d.footer(d.marks("areas = the one seed, stacked", "areas = mean over seeds, stacked"))}}
 	s.none = slices.Max(all) <= d.fewJobs()
 	s.Subtitle = "Jobs ready to be claimed"
@@ -149,7 +149,7 @@ func attemptsChart(d *drawing) *sheet {
 		seen.Include(p.attempts...)
 	}
 	best, worst := extremes(peaks)
-	s := &sheet{Figure: Figure{Name: "5-attempts", Title: "No job is claimed" + under(d.summary),
+	s := &sheet{Figure: Figure{Title: "No job is claimed" + under(d.summary),
 		Footer: d.footer(d.lineMarks("mean"))}}
 	if best >= 0 && peaks[worst] > 0 {
 		s.Title = d.rangeTitle("Attempts peak at", rate, peaks)

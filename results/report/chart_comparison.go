@@ -39,7 +39,7 @@ var _ = builtInChart(family{90, "comparison", "4-dots", comparisonChart, "Gain a
 // comparisonChart returns the chart of the results table's first metrics, benefits and costs, with their intervals.
 func comparisonChart(d *drawing) *sheet {
 	measures := d.measures()
-	s := &sheet{Figure: Figure{Name: "4-dots", Title: d.finding(), Footer: d.footer(d.comparisonMarks(measures))}}
+	s := &sheet{Figure: Figure{Title: d.finding(), Footer: d.footer(d.comparisonMarks(measures))}}
 	seeds := plain.Plural(d.seeds, "seed")
 	s.Subtitle = plain.Either(d.seeds < 2, plain.Capital(seeds)+": no interval and no difference can be shown",
 		"Estimate over "+seeds+" with 95% confidence interval (Student t)")

@@ -41,7 +41,7 @@ func distributionChart(d *drawing) *sheet {
 		func(data results.PolicyData) distribution { return newDistribution(find(data.Pooled, at)) })
 	values, spell := distributionValues(all, at)
 	best, worst := extremes(values)
-	s := &sheet{Figure: Figure{Name: "3-ccdf", Title: d.distributionTitle(all, at, values, best, worst),
+	s := &sheet{Figure: Figure{Title: d.distributionTitle(all, at, values, best, worst),
 		Subtitle: "Share of the " + d.jobsOf(at) + " that waited longer than x (CCDF, both axes log)",
 		Footer:   d.footer("all seeds pooled")}}
 	what := plain.Either(at.Bound > 0, "Share of "+d.jobsOf(at)+" that wait longer than "+seconds(at.Bound),

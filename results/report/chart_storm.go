@@ -37,7 +37,7 @@ func stormChart(d *drawing) *sheet {
 		most = math.Max(most, zeroed(d.peak(p.retry)))
 	}
 	best, worst := extremes(totals)
-	s := &sheet{Figure: Figure{Name: "6-starvation", Title: d.stormTitle(totals, best, worst),
+	s := &sheet{Figure: Figure{Title: d.stormTitle(totals, best, worst),
 		Subtitle: "When some fresh job" + d.charted() + " had waited for longer than its class may" + d.mayWait(),
 		Footer: d.footer("the stronger the colour, the larger the share of the time" +
 			plain.When(d.seeds != 1, ", mean over seeds"))}}

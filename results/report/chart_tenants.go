@@ -40,7 +40,7 @@ func tenantsChart(d *drawing) *sheet {
 		}
 		bounds = bounds || all[i].bounds > 0
 	}
-	s := &sheet{Figure: Figure{Name: "7-tenants", Title: "No fresh job of any tenant was ready" + under(d.summary),
+	s := &sheet{Figure: Figure{Title: "No fresh job of any tenant was ready" + under(d.summary),
 		Footer: d.footer("all seeds pooled")}}
 	if !seen.Empty() {
 		s.Title = d.tenantsTitle(all, slowest)

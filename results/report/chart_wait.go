@@ -39,7 +39,7 @@ func waitChart(d *drawing) *sheet {
 	first := d.firstRow()
 	highest := d.peaksOf(first)
 	best, _ := extremes(highest)
-	s := &sheet{Figure: Figure{Name: "1-fresh-p99", Title: d.waitTitle(d.rows[first], highest),
+	s := &sheet{Figure: Figure{Title: d.waitTitle(d.rows[first], highest),
 		Footer: d.footer(d.bandMarks())}}
 	s.Subtitle = "Wait of fresh jobs until their first claim, p99 per " + d.bucket() + " of virtual time (log scale)"
 	s.dull = best >= 0

@@ -24,7 +24,7 @@ func Charts(s *measure.Settings, sum *results.Summary, version string) ([]Figure
 	if err != nil {
 		return nil, fmt.Errorf("draw charts: %w", err)
 	}
-	figures := d.figures(plain.Map(families, func(f family) func(*drawing) *sheet { return f.chart })...)
+	figures := d.figures()
 	slices.SortFunc(figures, func(a, b Figure) int { return cmp.Compare(a.Name, b.Name) })
 	return figures, nil
 }
@@ -53,13 +53,15 @@ func Prediction(s *measure.Settings, sum *results.Summary, title, version string
 	return figures, nil
 }
 
-// figures draws the charts of a run, without those that have no data.
-func (d *drawing) figures(charts ...func(*drawing) *sheet) (figures []Figure) {
-	for _, chart := range charts {
-		if chart == nil {
+// figures draws the charts of the sections with the given identifiers, of all if there is none, without those that have
+// no data.
+func (d *drawing) figures(sections ...string) (figures []Figure) {
+	for _, f := range families {
+		if f.chart == nil || sections != nil && !slices.Contains(sections, f.ID) {
 			continue
 		}
-		if sheet := chart(d); sheet != nil {
+		if sheet := f.chart(d); sheet != nil {
+			sheet.Name = f.figure
 			figures = append(figures, sheet.render())
 		}
 	}

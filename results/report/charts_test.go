@@ -75,8 +75,8 @@ func TestChartRanks(t *testing.T) {
 // standardCharts returns the names of the charts of a run with few tenants.
 func standardCharts() (names []string) {
 	for _, f := range families {
-		if f.chart != nil && f.standard != "7-tenants" {
-			names = append(names, f.standard)
+		if f.chart != nil && f.figure != "7-tenants" {
+			names = append(names, f.figure)
 		}
 	}
 	slices.Sort(names)

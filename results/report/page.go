@@ -81,7 +81,7 @@ func Fragment(sum *results.Summary, version string) ([]byte, error) {
 		d.table.Watched = sum.Settings.Asked[0]
 	}
 	p := newPage(sum, d.table)
-	for _, s := range p.sections(d.figures(backlogChart, waitChart), d.table) {
+	for _, s := range p.sections(d.figures("backlog", "waits"), d.table) {
 		if s.Drawing != nil {
 			s.Replay = false
 			p.Sections = append(p.Sections, s)

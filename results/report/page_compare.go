@@ -28,7 +28,7 @@ func ComparePage(base, new *results.Summary, c *results.Comparison, version stri
 	for i := range d.policies { // the two of a pair have one colour, and dashes of their own
 		d.policies[i].color, d.policies[i].hue = i/2%len(hues), hueOf(i/2)
 	}
-	figures := d.figures(backlogChart, stormChart, waitChart, distributionChart, attemptsChart)
+	figures := d.figures("backlog", "storm", "waits", "distribution", "attempts")
 	p := &page{Name: clean(c.Scenario), Version: plain.Shorten(clean(version), 40), summary: sum}
 	p.Scene = []string{p.Name, "base " + clean(c.Base.Name), "new " + clean(c.New.Name),
 		plain.Plural(len(base.Seeds), "seed")}

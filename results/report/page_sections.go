@@ -23,7 +23,7 @@ type section struct {
 type family struct {
 	rank     int // place among the sections in the standard order: lower ones come first
 	ID       string
-	standard string                // name of its figure; empty: it has tables
+	figure   string                // name of its figure; empty: it has tables
 	chart    func(*drawing) *sheet // draws the figure; nil: it has tables
 	Heading  string
 	metrics  []string // prefixes of the names of its metrics
@@ -59,7 +59,7 @@ func (p *page) sections(figures []Figure, t *results.Table) []section {
 	for _, family := range families {
 		s := section{family: family}
 		for _, f := range figures {
-			if f.Name == family.standard {
+			if f.Name == family.figure {
 				s.Finding, s.none, s.dull, s.Drawing = f.Title, f.none, f.dull, &f
 			}
 		}

@@ -54,7 +54,7 @@ func (v *valueAxis) set(a *plot.Axis, limit int) {
 	case v.info.Unit == "s":
 		a.Tick.Marker = clock(limit)
 	case v.info.Share:
-		a.Tick.Marker = linear(limit, 100, func(v float64) string { return significant(v, 3) + "%" })
+		a.Tick.Marker = linear(limit, 100, func(v float64) string { return plain.Digits(v, 3) + "%" })
 	default:
 		a.Tick.Marker = counts(limit)
 	}

@@ -76,13 +76,13 @@ func seconds(v float64) string {
 	case v == 0:
 		return "0s"
 	case v < .9995e-3:
-		return significant(v*1e6, 3) + "µs"
+		return plain.Digits(v*1e6, 3) + "µs"
 	case v < .9995:
-		return significant(v*1e3, 3) + "ms"
+		return plain.Digits(v*1e3, 3) + "ms"
 	case v < 59.95:
-		return significant(v, max(2, len(strconv.Itoa(int(v)))+1)) + "s"
+		return plain.Digits(v, max(2, len(strconv.Itoa(int(v)))+1)) + "s"
 	case v >= 1e9: // beyond what a time.Duration holds comfortably: 31 years
-		return significant(v/86400, 3) + "d"
+		return plain.Digits(v/86400, 3) + "d"
 	}
 	return duration(time.Duration(v * float64(time.Second)).Round(time.Second))
 }
@@ -99,14 +99,6 @@ func duration(d time.Duration) string {
 	return words
 }
 
-// significant returns a number as decimal text with n significant digits, without trailing zeros or an exponent.
-func significant(v float64, n int) string {
-	if v == 0 {
-		return "0"
-	}
-	return plain.Fixed(v, max(n-1-int(math.Floor(math.Log10(math.Abs(v)))), 0))
-}
-
 // count returns a count, which may be a mean, as text with a unit prefix: 0.4, 12, 980, 4.7k, 24k, 1.34M.
 func count(v float64) string {
 	size := math.Abs(v)
@@ -114,17 +106,17 @@ func count(v float64) string {
 	case math.IsNaN(v) || math.IsInf(v, 0):
 		return "–"
 	case size < 99.5:
-		return significant(v, 2)
+		return plain.Digits(v, 2)
 	case size < 999.5:
-		return significant(v, 3)
+		return plain.Digits(v, 3)
 	case size < 99500:
-		return significant(v/1e3, 2) + "k"
+		return plain.Digits(v/1e3, 2) + "k"
 	case size < 999500:
-		return significant(v/1e3, 3) + "k"
+		return plain.Digits(v/1e3, 3) + "k"
 	case size < 999.5e6:
-		return significant(v/1e6, 3) + "M"
+		return plain.Digits(v/1e6, 3) + "M"
 	}
-	return significant(v/1e9, 3) + "G"
+	return plain.Digits(v/1e9, 3) + "G"
 }
 
 // percent returns a share of 1 as a percentage. It rounds neither up to 100 % nor down to 0 %.
@@ -139,7 +131,7 @@ func percent(v float64) string {
 	case v > .9999:
 		return "more than 99.99%"
 	case v < .99:
-		return significant(v*100, 2) + "%"
+		return plain.Digits(v*100, 2) + "%"
 	}
 	return strconv.FormatFloat(math.Floor(v*1e4)/100, 'f', -1, 64) + "%"
 }

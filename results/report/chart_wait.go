@@ -101,8 +101,7 @@ func (d *drawing) addWaits(p *plot.Plot, row int, t timeline) {
 		var inside []plot.Plotter
 		if front[i] && b.low != nil {
 			low, high := above(b.low, b.median, p.Y.Min), above(b.high, b.median, p.Y.Min)
-			around := area{d.xs, low, high, alpha(own.hue.line, 38)}
-			inside = append(inside, marked{`class="band"`, []plot.Plotter{around}})
+			inside = append(inside, marked(`class="band"`, area{d.xs, low, high, alpha(own.hue.line, 38)}))
 		}
 		t.inside = append(t.inside, ofPolicy(i, append(inside, line)...))
 		curves = append(curves, line)

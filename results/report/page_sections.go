@@ -21,12 +21,12 @@ type section struct {
 
 // family is a kind of section of a report page: its metrics, its figure and its heading.
 type family struct {
-	rank     int // place among the sections in the standard order: lower ones come first
-	ID       string
-	figure   string                // name of its figure; empty: it has tables
-	chart    func(*drawing) *sheet // draws the figure; nil: it has tables
-	Heading  string
-	metrics  []string // prefixes of the names of its metrics
+	rank    int // place among the sections in the standard order: lower ones come first
+	ID      string
+	figure  string                // name of its figure; empty: it has tables
+	chart   func(*drawing) *sheet // draws the figure; nil: it has tables
+	Heading string
+	metrics []string // prefixes of the names of its metrics
 }
 
 // finding is a sentence about the results, with the tables that support it.

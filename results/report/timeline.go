@@ -28,7 +28,7 @@ type timeline struct {
 // addTimeline turns the x axis of a plot into one of virtual time, and adds the shades of windows (storms, warm-up) and
 // the timeline's plotters.
 func (d *drawing) addTimeline(p *plot.Plot, t timeline) {
-	t.inside = append([]plot.Plotter{windows(d.windows(t.until))}, t.inside...)
+	t.inside = append([]plot.Plotter{shades(d.windows(t.until))}, t.inside...)
 	p.X.Min, p.X.Max = 0, t.until
 	p.X.Tick.Marker, p.X.Tick.Length = plot.ConstantTicks{{Value: 0, Label: " "}}, 0 // room for the ticks of Plot
 	p.Add(t)
@@ -73,22 +73,19 @@ func mark(c draw.Canvas, markup string) {
 }
 
 // marked groups plotters whose SVG elements get common attributes for a page's script and style.
-type marked struct {
-	attributes string
-	inside     []plot.Plotter
-}
-
-func (m marked) Plot(c draw.Canvas, p *plot.Plot) {
-	mark(c, "<g "+m.attributes+">\n")
-	for _, inside := range m.inside {
-		inside.Plot(c, p)
+func marked(attributes string, inside ...plot.Plotter) sketch {
+	return func(c draw.Canvas, p *plot.Plot, _, _ func(float64) vg.Length) {
+		mark(c, "<g "+attributes+">\n")
+		for _, one := range inside {
+			one.Plot(c, p)
+		}
+		mark(c, "</g>\n")
 	}
-	mark(c, "</g>\n")
 }
 
 // ofPolicy marks plotters as belonging to one policy, so that a page can hide them.
-func ofPolicy(index int, inside ...plot.Plotter) marked {
-	return marked{fmt.Sprintf(`data-policy="%d"`, index), inside}
+func ofPolicy(index int, inside ...plot.Plotter) sketch {
+	return marked(fmt.Sprintf(`data-policy="%d"`, index), inside...)
 }
 
 // dated returns SVG attributes with the time or span of an element, by which a page that zooms the time axis moves it.
@@ -211,9 +208,6 @@ type window struct {
 	color    color.NRGBA // colour of its name and, paler, of its background
 }
 
-// windows plots each window of time as a shade over the full height of a plot.
-type windows []window
-
 // windowNames plots the names of windows above the plot.
 type windowNames []window
 
@@ -225,14 +219,13 @@ const (
 
 var windowStyle = textStyle(8, ink, true)
 
-// ground returns the colour of a window's shade.
-func (w window) ground() color.NRGBA { return alpha(w.color, 18) }
-
-func (w windows) Plot(c draw.Canvas, p *plot.Plot) {
-	tx, _ := p.Transforms(&c)
-	for _, s := range w {
-		x0, x1 := edges(c, tx, s)
-		c.FillPolygon(s.ground(), box(x0, c.Min.Y, x1, c.Max.Y))
+// shades plots each window of time as a shade over the full height of a plot.
+func shades(windows []window) sketch {
+	return func(c draw.Canvas, _ *plot.Plot, tx, _ func(float64) vg.Length) {
+		for _, w := range windows {
+			x0, x1 := edges(c, tx, w)
+			c.FillPolygon(alpha(w.color, 18), box(x0, c.Min.Y, x1, c.Max.Y))
+		}
 	}
 }
 

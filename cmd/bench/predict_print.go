@@ -274,7 +274,7 @@ func (s *session) writePrediction(sc *scenarios.Scenario, p *prediction) error {
 		return ui.IOError("write results", err)
 	}
 	draw := func() ([]report.Figure, error) {
-		return report.Prediction(&p.settings, p.summary, p.title(speed), ui.Version)
+		return report.Prediction(p.summary, p.title(speed), ui.Version)
 	}
 	return s.writeSummary(sc.Name+"-prediction-"+p.candidate.store, sc, p.summary, draw,
 		results.File{Path: "prediction.json", Data: one})

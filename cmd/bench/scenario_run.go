@@ -123,7 +123,7 @@ func (s *session) summarize(sc *scenarios.Scenario, settings *measure.Settings, 
 	if err := printed.Print(s.stdout, s.flags.format); err != nil {
 		return ui.ExitIO, err
 	}
-	draw := func() ([]report.Figure, error) { return report.Charts(settings, summary, ui.Version) }
+	draw := func() ([]report.Figure, error) { return report.Charts(summary, ui.Version) }
 	if err := s.writeSummary(sc.Name+"-"+store+"-"+s.flags.speed.String(), sc, summary, draw); err != nil {
 		return ui.ExitIO, err
 	}

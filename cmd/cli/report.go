@@ -195,7 +195,7 @@ func drawn(stored *results.Stored) (files []results.File, err error) {
 		Absent: absences(stored)}
 	var figures []report.Figure
 	if summary := stored.Summary; summary.Settings != nil && summary.HasSeries() {
-		if figures, err = report.Charts(summary.Settings, summary, options.Version); err != nil {
+		if figures, err = report.Charts(summary, options.Version); err != nil {
 			return nil, err
 		}
 	}

@@ -5,15 +5,15 @@ import "testing"
 // BenchmarkFigures draws the charts of a run, as SVGs and as PNGs.
 func BenchmarkFigures(b *testing.B) {
 	f := storm()
-	s, sum := f.build()
-	figures, err := Charts(s, sum, "v0.1.0")
+	_, sum := f.build()
+	figures, err := Charts(sum, "v0.1.0")
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Run("format=svg", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := Charts(s, sum, "v0.1.0"); err != nil {
+			if _, err := Charts(sum, "v0.1.0"); err != nil {
 				b.Fatal(err)
 			}
 		}

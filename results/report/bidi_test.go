@@ -14,7 +14,7 @@ func TestPageTurnsNoText(t *testing.T) {
 	f := storm()
 	s, sum := f.build()
 	s.Description = turned
-	figures, err := Charts(s, sum, turned)
+	figures, err := Charts(sum, turned)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -134,8 +134,8 @@ func TestBitmapsLackNoSign(t *testing.T) {
 	var buffer sfnt.Buffer
 	face := font.DefaultCache.Lookup(subtitleStyle.Font, 12)
 	for _, f := range fixtures() {
-		settings, summary := f.build()
-		figures, err := Charts(settings, summary, "v0.1.0")
+		_, summary := f.build()
+		figures, err := Charts(summary, "v0.1.0")
 		if err != nil {
 			t.Fatal(err)
 		}

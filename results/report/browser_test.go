@@ -53,8 +53,8 @@ func pageOf(t testing.TB, f fixture) []byte {
 
 func writePage(t testing.TB, f fixture) []byte {
 	t.Helper()
-	s, sum := f.build()
-	figures, err := Charts(s, sum, "v0.1.0")
+	_, sum := f.build()
+	figures, err := Charts(sum, "v0.1.0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -446,7 +446,7 @@ func TestPageBearsAnyNames(t *testing.T) {
 	s, sum := f.build()
 	s.Scenario, sum.Scenario, s.Description = nasty[2], nasty[2], `<img src=x onerror=alert(1)> "'`
 	sum.Warnings = []string{`<b onclick="x">` + nasty[3]}
-	figures, err := Charts(s, sum, "v0.1.0")
+	figures, err := Charts(sum, "v0.1.0")
 	if err != nil {
 		t.Fatal(err)
 	}

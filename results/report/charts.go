@@ -17,10 +17,10 @@ import (
 // Charts draws the figures of a run by their names: wait of fresh jobs (never attempted) over time, backlog over time,
 // distribution of waits, comparison of the policies, attempts and workers' utilization over time, starvation of fresh
 // jobs, and waits by tenant if there are many tenants. A figure for which sum has no data, because an earlier version
-// stored none, is left out. s is the scenario and sum the summary of its runs, with sum.Data; version is that of the
-// program. Neither is changed. It fails if sum has no data or does not fit s.
-func Charts(s *measure.Settings, sum *results.Summary, version string) ([]Figure, error) {
-	d, err := newDrawing(s, sum, version)
+// stored none, is left out. sum, which is not changed, needs Settings and Data, or it fails; version is that of the
+// program.
+func Charts(sum *results.Summary, version string) ([]Figure, error) {
+	d, err := newDrawing(sum, version)
 	if err != nil {
 		return nil, fmt.Errorf("draw charts: %w", err)
 	}
@@ -31,8 +31,8 @@ func Charts(s *measure.Settings, sum *results.Summary, version string) ([]Figure
 
 // Prediction draws charts of a simulated and a measured run of a scenario, to compare the two: waits of fresh jobs over
 // time, and the distribution of these waits.
-func Prediction(s *measure.Settings, sum *results.Summary, title, version string) ([]Figure, error) {
-	d, err := newDrawing(s, sum, version)
+func Prediction(sum *results.Summary, title, version string) ([]Figure, error) {
+	d, err := newDrawing(sum, version)
 	if err != nil {
 		return nil, fmt.Errorf("draw prediction: %w", err)
 	}
@@ -47,7 +47,8 @@ func Prediction(s *measure.Settings, sum *results.Summary, title, version string
 		sheet := chart.draw(d)
 		// The finding is how close the two are, and not which of them is better. All rounds are of one seed.
 		sheet.Name, sheet.Title = chart.name, clean(title)
-		sheet.Footer = sourceLine(s.Scenario, d.version, s.ConfigHash, plain.Plural(d.seeds, "round"), chart.key)
+		sheet.Footer = sourceLine(d.settings.Scenario, d.version, d.settings.ConfigHash, plain.Plural(d.seeds, "round"),
+			chart.key)
 		figures = append(figures, sheet.render())
 	}
 	return figures, nil
@@ -123,17 +124,18 @@ func (p *policy) dashed(width vg.Length) draw.LineStyle {
 // band is a curve over time with the edges of a band around it, which are nil if there is no band.
 type band struct{ median, low, high []float64 }
 
-func newDrawing(s *measure.Settings, sum *results.Summary, version string) (*drawing, error) {
+func newDrawing(sum *results.Summary, version string) (*drawing, error) {
 	switch {
-	case s == nil || sum == nil:
+	case sum == nil || sum.Settings == nil:
 		return nil, fmt.Errorf("settings or summary is missing")
 	case len(sum.Policies) == 0:
 		return nil, fmt.Errorf("there is no policy")
 	case len(sum.Data) != len(sum.Policies):
 		return nil, fmt.Errorf("data of %d policies for %d", len(sum.Data), len(sum.Policies))
-	case !(s.Bucket > 0):
-		return nil, fmt.Errorf("bucket %v is not positive", s.Bucket)
+	case !(sum.Settings.Bucket > 0):
+		return nil, fmt.Errorf("bucket %v is not positive", sum.Settings.Bucket)
 	}
+	s := sum.Settings
 	d := &drawing{settings: s, summary: sum, table: results.TableOf(sum), version: clean(version), seeds: len(sum.Seeds)}
 	buckets := 0
 	for _, data := range sum.Data {

@@ -40,8 +40,8 @@ func TestChartsBearAnyData(t *testing.T) {
 	for _, f := range fixtures() {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
-			s, sum := f.build()
-			figures, err := Charts(s, sum, "v0.1.0")
+			_, sum := f.build()
+			figures, err := Charts(sum, "v0.1.0")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -160,8 +160,8 @@ func TestEqualInputDrawsEqualBytes(t *testing.T) {
 	t.Parallel()
 	f := storm()
 	digest := func() [32]byte {
-		s, sum := f.build()
-		figures, err := Charts(s, sum, "v0.1.0")
+		_, sum := f.build()
+		figures, err := Charts(sum, "v0.1.0")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,9 +186,9 @@ func TestEqualInputDrawsEqualBytes(t *testing.T) {
 func TestChartsLeaveTheirInputAlone(t *testing.T) {
 	t.Parallel()
 	f := storm()
-	s, sum := f.build()
+	_, sum := f.build()
 	before := append([]float64(nil), sum.Data[0].Series[0].FreshWaitP99...)
-	if _, err := Charts(s, sum, "v0.1.0"); err != nil {
+	if _, err := Charts(sum, "v0.1.0"); err != nil {
 		t.Fatal(err)
 	}
 	for i, v := range sum.Data[0].Series[0].FreshWaitP99 {
@@ -215,6 +215,8 @@ func TestChartsRefuseWhatDoesNotFit(t *testing.T) {
 		change func(s *measure.Settings, sum *results.Summary)
 		want   string
 	}{
+		{"no settings", func(_ *measure.Settings, sum *results.Summary) { sum.Settings = nil },
+			"draw charts: settings or summary is missing"},
 		{"no data", func(_ *measure.Settings, sum *results.Summary) { sum.Data = nil }, "draw charts: data of 0 policies for 4"},
 		{"no policy", func(_ *measure.Settings, sum *results.Summary) { sum.Policies = nil }, "draw charts: there is no policy"},
 		{"no bucket", func(s *measure.Settings, _ *results.Summary) { s.Bucket = 0 }, "draw charts: bucket 0s is not positive"},
@@ -224,12 +226,12 @@ func TestChartsRefuseWhatDoesNotFit(t *testing.T) {
 			f := storm()
 			s, sum := f.build()
 			tt.change(s, sum)
-			if _, err := Charts(s, sum, "v0.1.0"); err == nil || err.Error() != tt.want {
+			if _, err := Charts(sum, "v0.1.0"); err == nil || err.Error() != tt.want {
 				t.Errorf("got error %v, want %q", err, tt.want)
 			}
 		})
 	}
-	if _, err := Charts(nil, nil, ""); err == nil {
+	if _, err := Charts(nil, ""); err == nil {
 		t.Error("got no error for missing settings")
 	}
 }
@@ -257,10 +259,10 @@ func TestEndOfASingleBucket(t *testing.T) {
 func BenchmarkCharts(b *testing.B) {
 	f := storm()
 	f.bucket, f.seeds = 2500*time.Millisecond, 20 // 720 buckets
-	s, sum := f.build()
+	_, sum := f.build()
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Charts(s, sum, "v0.1.0"); err != nil {
+		if _, err := Charts(sum, "v0.1.0"); err != nil {
 			b.Fatal(err)
 		}
 	}

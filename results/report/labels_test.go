@@ -155,8 +155,8 @@ func TestRunsEndAtGaps(t *testing.T) {
 // drawing is the data of a fixture as the charts see it.
 func (f *fixture) drawing(t *testing.T) *drawing {
 	t.Helper()
-	s, sum := f.build()
-	d, err := newDrawing(s, sum, "v0.1.0")
+	_, sum := f.build()
+	d, err := newDrawing(sum, "v0.1.0")
 	if err != nil {
 		t.Fatal(err)
 	}

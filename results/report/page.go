@@ -42,7 +42,7 @@ func Page(sum *results.Summary, figures []Figure, o PageOptions) ([]byte, error)
 	p.Numbers = allNumbers(sum, t)
 	p.arrange(p.sections(figures, t), t)
 	if sum.Settings != nil && len(sum.Data) > 0 && len(figures) > 0 {
-		d, err := newDrawing(sum.Settings, sum, p.Version)
+		d, err := newDrawing(sum, p.Version)
 		if err != nil {
 			return nil, fmt.Errorf("write report: %w", err)
 		}
@@ -73,7 +73,7 @@ func Style() string { return style }
 // cost of the policy that improves most), the table, and the charts of the backlog and of the waits over time. The
 // finding is about the first metric of Settings.Asked, if there is one. sum must have Settings and Data.
 func Fragment(sum *results.Summary, version string) ([]byte, error) {
-	d, err := newDrawing(sum.Settings, sum, version)
+	d, err := newDrawing(sum, version)
 	if err != nil {
 		return nil, fmt.Errorf("write results: %w", err)
 	}

@@ -20,7 +20,7 @@ func ComparePage(base, new *results.Summary, c *results.Comparison, version stri
 	if err != nil {
 		return nil, fmt.Errorf("compare %s with %s: %w", c.Base.Name, c.New.Name, err)
 	}
-	d, err := newDrawing(sum.Settings, sum, version)
+	d, err := newDrawing(sum, version)
 	if err != nil {
 		return nil, fmt.Errorf("compare %s with %s: %w", c.Base.Name, c.New.Name, err)
 	}

@@ -71,9 +71,9 @@ func TestPageSize(t *testing.T) {
 func TestBackdropIsDrawnOnce(t *testing.T) {
 	t.Parallel()
 	f := with("12 policies", func(f *fixture) { f.policies = 12 })
-	s, sum := f.build()
+	_, sum := f.build()
 	sum.Data[3].Series[0].FreshWaitP99[1], sum.Data[3].Series[0].FreshWaitP99[3] = math.NaN(), math.NaN()
-	figures, err := Charts(s, sum, "v0.1.0")
+	figures, err := Charts(sum, "v0.1.0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -362,7 +362,7 @@ func TestTenantsChart(t *testing.T) {
 		t.Error("a chart of as many tenants as the table has")
 	}
 	s, sum := build(2, 20)
-	figures, err := Charts(s, sum, "v0.1.0")
+	figures, err := Charts(sum, "v0.1.0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -390,7 +390,7 @@ func TestTenantsChart(t *testing.T) {
 		sum.Policies[i].Filtered = append(sum.Policies[i].Filtered, results.Estimate{Query: worst, Mean: float64(90 - 80*i), N: 10})
 		sum.Objectives = append(sum.Objectives, results.Verdict{Query: worst, Policy: sum.Policies[i].Label, Text: "below 1s", Outcome: results.Missed})
 	}
-	if figures, err = Charts(s, sum, "v0.1.0"); err != nil {
+	if figures, err = Charts(sum, "v0.1.0"); err != nil {
 		t.Fatal(err)
 	}
 	if page, err = Page(sum, figures, PageOptions{}); err != nil {
@@ -398,7 +398,7 @@ func TestTenantsChart(t *testing.T) {
 	}
 	wantWords(t, page, "Tenants Fresh p99 wait of the worst tenant is 1m30s with Shared FIFO, 10.0s with Weighted 80/20")
 	s, sum = build(9, 300)
-	if figures, err = Charts(s, sum, "v0.1.0"); err != nil {
+	if figures, err = Charts(sum, "v0.1.0"); err != nil {
 		t.Fatal(err)
 	}
 	f = *plain.Find(figures, func(f *Figure) bool { return f.Name == "7-tenants" })

@@ -16,13 +16,13 @@ import (
 func TestPrediction(t *testing.T) {
 	f := fixture{policies: 2, labels: []string{"simulated", "real"}, seeds: 1, duration: 30 * time.Minute, bucket: 10 * time.Second,
 		storms: []measure.Window{{Name: "payments-down", From: 10 * time.Minute, To: 15 * time.Minute}}, wait: .05}
-	s, sum := f.build()
+	_, sum := f.build()
 	const title = "The simulation predicts the fresh p99 of <b>\"A & B\"</b> within 3%\n"
-	figures, err := Prediction(s, sum, title, "0.1.0")
+	figures, err := Prediction(sum, title, "0.1.0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := Prediction(s, sum, title, "0.1.0")
+	again, err := Prediction(sum, title, "0.1.0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,8 +47,8 @@ func TestPrediction(t *testing.T) {
 		}
 	}
 	f.policies = 3
-	s, sum = f.build()
-	if _, err := Prediction(s, sum, title, "0.1.0"); err == nil {
+	_, sum = f.build()
+	if _, err := Prediction(sum, title, "0.1.0"); err == nil {
 		t.Error("three runs were drawn")
 	}
 }

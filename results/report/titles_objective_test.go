@@ -147,7 +147,7 @@ func TestTenantsTitle(t *testing.T) {
 				sum.Data[i].TenantWaits = append(sum.Data[i].TenantWaits, w)
 			}
 		}
-		d, err := newDrawing(s, sum, "v0.1.0")
+		d, err := newDrawing(sum, "v0.1.0")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,7 +25,7 @@ func TestTitlesNameTheExtremes(t *testing.T) {
 		}
 		t.Run(f.name, func(t *testing.T) {
 			s, sum := f.build()
-			d, err := newDrawing(s, sum, "v0.1.0")
+			d, err := newDrawing(sum, "v0.1.0")
 			if err != nil {
 				t.Fatal(err)
 			}

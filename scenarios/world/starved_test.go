@@ -34,7 +34,7 @@ func summaryOf(t *testing.T, name string, seeds int, more ...measure.Query) *res
 // starvationTitle is that of the chart of starvation.
 func starvationTitle(t *testing.T, sum *results.Summary) string {
 	t.Helper()
-	figures, err := report.Charts(sum.Settings, sum, "v0")
+	figures, err := report.Charts(sum, "v0")
 	if err != nil {
 		t.Fatal(err)
 	}

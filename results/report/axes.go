@@ -89,11 +89,10 @@ func widening(xs []float64) bool {
 	return xs[last]/xs[0] >= logFrom && xs[last]-xs[last-1] > 4*(xs[1]-xs[0])
 }
 
-// plot returns an empty plot for one of several panels, with the values of a scenario key (parameter) along x and the
-// metric's axis (up) along y, and the highest number of ticks of y. The x axis extends beyond the values on both sides:
-// beyond a single one by alone, on a logarithmic axis by the factor wider, else by pad times their range.
-func (k *keyAxis) plot(up *valueAxis, panels int, alone, pad, wider float64) (p *plot.Plot, rows int) {
-	p, rows = newPlot(), 4
+// set gives the plot of one of several panels the values of a scenario key (parameter) along x and the metric's axis
+// (up) along y, and returns the highest number of ticks of y. The x axis extends beyond the values on both sides: beyond
+// a single one by alone, on a logarithmic axis by the factor wider, else by pad times their range.
+func (k *keyAxis) set(p *plot.Plot, up *valueAxis, panels int, alone, pad, wider float64) (rows int) {
 	low, high := slices.Min(k.xs), slices.Max(k.xs)
 	switch gap := pad * (high - low); {
 	case k.words:
@@ -107,11 +106,11 @@ func (k *keyAxis) plot(up *valueAxis, panels int, alone, pad, wider float64) (p 
 		p.X.Min, p.X.Max = low-gap, high+gap
 	}
 	p.X.Tick.Marker = k.ticks(p, panels)
-	if panels == 1 {
+	if rows = 4; panels == 1 {
 		rows = 7
 	}
 	up.set(&p.Y, rows)
-	return p, rows
+	return rows
 }
 
 // ticks returns the ticks of a horizontal axis that shows the values of a scenario key, below one of several panels: as

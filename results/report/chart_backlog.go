@@ -177,8 +177,7 @@ func attemptsChart(d *drawing) *sheet {
 	s.Subtitle += "; busy workers ÷ workers" + d.shadeWords(false)
 	s.key = d.policyKey()
 	s.panels = newPanels(2)
-	s.panels.build = func(i int, _ bool) *plot.Plot {
-		p := newPlot()
+	s.panels.fill = func(p *plot.Plot, i int, _ bool) {
 		axes(p)
 		t := timeline{until: until, steps: s.panels.steps, about: ` data-show="attempts"`,
 			around: []plot.Plotter{heading{"attempts per second", nil}}}
@@ -192,7 +191,6 @@ func attemptsChart(d *drawing) *sheet {
 			t.inside = append(t.inside, ofPolicy(k, curve{d.xs, values, own.dashed(1.3)}))
 		}
 		d.addTimeline(p, t)
-		return p
 	}
 	return s
 }

@@ -47,9 +47,9 @@ func comparisonChart(d *drawing) *sheet {
 	s.alt = d.alt(plain.Capital(list(names)), func(i int) string {
 		return list(plain.Map(measures, func(m panelMetric) string { return m.words(i) }))
 	})
-	s.panels = &panels{n: len(measures), columns: min(len(measures), 2), axis: 14, above: abovePanel + 12,
+	s.panels = &panels{n: len(measures), columns: min(len(measures), 2), above: abovePanel + 12,
 		tall: 27 * vg.Length(max(len(d.policies), 2))}
-	s.panels.build = func(i int, alone bool) *plot.Plot { return d.comparisonPanel(&measures[i], alone) }
+	s.panels.fill = func(p *plot.Plot, i int, alone bool) { d.comparisonPanel(p, &measures[i], alone) }
 	return s
 }
 
@@ -98,8 +98,8 @@ func (d *drawing) measures() []panelMetric {
 	return list
 }
 
-func (d *drawing) comparisonPanel(m *panelMetric, first bool) *plot.Plot {
-	p := newPlot()
+// comparisonPanel draws the estimates of one metric, a row for each policy; names stand at the left of the first plot.
+func (d *drawing) comparisonPanel(p *plot.Plot, m *panelMetric, first bool) {
 	seen, least := plain.ExtentOf(), 0.0
 	for i := range d.policies {
 		if e := m.Cells[i].Estimate; e.Finite() {
@@ -148,7 +148,6 @@ func (d *drawing) comparisonPanel(m *panelMetric, first bool) *plot.Plot {
 	p.Y.Tick.Label.Color = ink
 	p.Y.Min, p.Y.Max = -.6, float64(len(d.policies))-.4
 	p.Add(heading{name: m.name})
-	return p
 }
 
 func nanTo(v, instead float64) float64 {

@@ -59,10 +59,9 @@ func stormChart(d *drawing) *sheet {
 		return p.starved[min(bucket, len(p.starved)-1)] > 0 || p.retry[bucket] > left
 	})
 	names := windowNames(d.windows(until))
-	s.panels = &panels{n: 1, columns: 1, steps: 8, axis: 14, above: 6 + windowLine*vg.Length(max(names.rows(until), 1)),
+	s.panels = &panels{n: 1, columns: 1, steps: 8, above: 6 + windowLine*vg.Length(max(names.rows(until), 1)),
 		tall: laneHeight * vg.Length(max(len(lanes), 2))}
-	s.panels.build = func(int, bool) *plot.Plot {
-		p := newPlot()
+	s.panels.fill = func(p *plot.Plot, _ int, _ bool) {
 		rows := plot.ConstantTicks{}
 		label := textStyle(8.5, ink, false)
 		t := timeline{until: until, steps: 8, about: ` data-show="strip"`, around: []plot.Plotter{names}}
@@ -88,7 +87,6 @@ func stormChart(d *drawing) *sheet {
 		p.Y.Tick.Marker, p.Y.Tick.Label.Color = rows, ink
 		p.Y.Min, p.Y.Max = -.5, float64(len(lanes))-.5
 		d.addTimeline(p, t)
-		return p
 	}
 	s.panels.right = 52
 	s.none = totals[worst] == 0 && !slices.ContainsFunc(back, func(r recovery) bool { return r.late })

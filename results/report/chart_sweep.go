@@ -175,10 +175,10 @@ func (d *sweepDrawing) sheet(name string) *sheet {
 	return s
 }
 
-// panel returns the plot of panel i of a sweep chart; all panels have the same axes.
-func (d *sweepDrawing) panel(i int) *plot.Plot {
+// panel draws panel i of a sweep chart; all panels have the same axes.
+func (d *sweepDrawing) panel(p *plot.Plot, i int) {
 	own := &d.panels[i]
-	p, _ := d.across.plot(&d.up, len(d.panels), 1, 0, 1)
+	d.across.set(p, &d.up, len(d.panels), 1, 0, 1)
 	outside := func(l limit) bool { return !(p.Y.Min <= l.Bound && l.Bound <= p.Y.Max) } // NaN, too
 	p.Add(limitLines(slices.DeleteFunc(d.limits(), outside)))
 	empty := true
@@ -191,7 +191,6 @@ func (d *sweepDrawing) panel(i int) *plot.Plot {
 		p.Add(note(d.reason(own)))
 	}
 	p.Add(heading{name: own.name})
-	return p
 }
 
 // line returns the plotted line of a policy in one panel of a sweep chart.

@@ -112,10 +112,10 @@ func (d *tuneDrawing) alt() string {
 	}), " ")
 }
 
-// panel returns the plot of the settings tried for the i-th policy.
-func (d *tuneDrawing) panel(i int) *plot.Plot {
+// panel draws the settings tried for the i-th policy.
+func (d *tuneDrawing) panel(p *plot.Plot, i int) {
 	own := &d.shown[i]
-	p, rows := d.across.plot(&d.up, len(d.shown), .5, .04, 1.1)
+	rows := d.across.set(p, &d.up, len(d.shown), .5, .04, 1.1)
 	if d.Margin {
 		p.Y.Tick.Marker = margins(rows)
 		p.Add(limitLines([]limit{{Bound: 0}})) // the bound has a margin of 0
@@ -124,7 +124,6 @@ func (d *tuneDrawing) panel(i int) *plot.Plot {
 	p.Add(heading{name: clean(own.Label), remarks: []string{
 		fmt.Sprintf("%d of %s", own.Runs, plain.Plural(own.Grid, "simulation")),
 		fmt.Sprintf("%d of %d", own.Runs, own.Grid), ""}})
-	return p
 }
 
 // margins returns the ticks of a tuning chart's axis in percent, on both sides of 0, with at most limit steps.

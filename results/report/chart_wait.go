@@ -65,22 +65,20 @@ func waitChart(d *drawing) *sheet {
 	}
 	names := windowNames(d.windows(until))
 	s.key = d.policyKey()
-	s.panels = &panels{n: len(d.rows), columns: 1, steps: 8, tall: 190, axis: 14,
+	s.panels = &panels{n: len(d.rows), columns: 1, steps: 8, tall: 190,
 		above: 4 + windowLine*vg.Length(names.rows(until))}
 	if len(d.rows) > 1 {
 		s.Subtitle += "; a plot for each class of jobs"
 		s.key, s.Footer = append(s.key, d.windowKey()...), d.footer(d.lineMarks("median"))
 		s.panels.tall, s.panels.above = 118, abovePanel
 	}
-	s.panels.build = func(row int, _ bool) *plot.Plot {
-		p := newPlot()
+	s.panels.fill = func(p *plot.Plot, row int, _ bool) {
 		axis.set(&p.Y, 10)
 		t := timeline{until: until, steps: 8, about: fmt.Sprintf(` data-show="wait" data-row="%d"`, row)}
 		if t.around = []plot.Plotter{names}; len(d.rows) > 1 {
 			t.around[0] = heading{name: d.rows[row]}
 		}
 		d.addWaits(p, row, t)
-		return p
 	}
 	return s
 }

@@ -250,7 +250,7 @@ func TestEndOfASingleBucket(t *testing.T) {
 			}
 		}
 		s := stormChart(f.drawing(t))
-		if got := s.panels.build(0, true).X.Max; got != f.bucket.Seconds() {
+		if got := s.panels.plot(0, true).X.Max; got != f.bucket.Seconds() {
 			t.Errorf("%v: the lanes end at %vs, want %v", tt, got, f.bucket)
 		}
 	}

@@ -135,22 +135,22 @@ type panels struct {
 	steps      int       // highest number of ticks on a time axis
 	tall       vg.Length // height of a plot without its axis
 	above      vg.Length // height above a plot, for headings
-	axis       vg.Length // height of the axis below a plot
 	right      vg.Length // width at the right of a plot, for words
-	// build returns plot i; alone is true where no names of rows stand at its left.
-	build    func(i int, alone bool) *plot.Plot
+	// fill draws into plot i, which is empty; alone is true where no names of rows stand at its left.
+	fill     func(p *plot.Plot, i int, alone bool)
 	policies []policy // policies of the plots; nil: every plot shows all policies
 }
 
 const (
 	abovePanel   = vg.Length(16)
+	belowPanel   = vg.Length(14) // height of the axis below a plot
 	betweenRows  = vg.Length(26)
 	betweenPanel = vg.Length(18)
 )
 
 // newPanels returns the layout of n plots over time, in rows and columns.
 func newPanels(n int) *panels {
-	p := &panels{n: n, columns: 4, steps: 3, tall: 66, above: abovePanel, axis: 14}
+	p := &panels{n: n, columns: 4, steps: 3, tall: 66, above: abovePanel}
 	switch {
 	case n == 1:
 		p.columns, p.steps, p.tall = 1, 8, 180
@@ -173,11 +173,7 @@ func (d *drawing) panelsOf(policies []policy, fill func(p *plot.Plot, own policy
 	if d.pairs {
 		all.columns, all.steps = 2, 6
 	}
-	all.build = func(i int, _ bool) *plot.Plot {
-		p := newPlot()
-		fill(p, policies[i], all.steps)
-		return p
-	}
+	all.fill = func(p *plot.Plot, i int, _ bool) { fill(p, policies[i], all.steps) }
 	return all
 }
 
@@ -241,18 +237,25 @@ func (d *drawing) addLines(s *sheet, l lineChart, shown []policy) {
 
 func (g *panels) height() vg.Length {
 	rows := vg.Length((g.n + g.columns - 1) / g.columns)
-	return g.above + rows*(g.tall+g.axis) + (rows-1)*g.between()
+	return g.above + rows*(g.tall+belowPanel) + (rows-1)*g.between()
 }
 
 // between returns the vertical distance between two rows of panels.
 func (g *panels) between() vg.Length { return max(betweenRows, g.above+10) }
+
+// plot returns plot i; alone is true where no other stands at its left.
+func (g *panels) plot(i int, alone bool) *plot.Plot {
+	p := newPlot()
+	g.fill(p, i, alone)
+	return p
+}
 
 // draw draws all panels on one canvas.
 func (g *panels) draw(c draw.Canvas) {
 	rows := (g.n + g.columns - 1) / g.columns
 	plots := make([]*plot.Plot, rows*g.columns) // nil: an empty place in the last row
 	for i := range g.n {
-		plots[i] = g.build(i, i%g.columns == 0)
+		plots[i] = g.plot(i, i%g.columns == 0)
 	}
 	tiles := draw.Tiles{Rows: rows, Cols: g.columns, PadX: betweenPanel, PadY: g.between(), PadTop: g.above,
 		PadRight: max(g.right, 4)}
@@ -265,14 +268,14 @@ func (g *panels) draw(c draw.Canvas) {
 // inline returns each panel as an SVG of its own within an HTML page.
 func (g *panels) inline(name, alt string) []byte {
 	wide := (room - vg.Length(g.columns-1)*betweenPanel) / vg.Length(g.columns)
-	height := g.above + g.tall + g.axis + 4
+	height := g.above + g.tall + belowPanel + 4
 	out := fmt.Appendf(nil, `<div class="panels c%d" role="img" aria-label="%s">`+"\n", g.columns, html.EscapeString(alt))
 	var first svgCanvas
 	for i := range g.n {
 		canvas := newSVGCanvas(name, height)
 		canvas.shared, canvas.panel = first.shared, first.panel
 		c := draw.NewCanvas(canvas, wide, height)
-		g.build(i, true).Draw(draw.Crop(c, 2, -max(g.right, 10), 4, -g.above))
+		g.plot(i, true).Draw(draw.Crop(c, 2, -max(g.right, 10), 4, -g.above))
 		about := ""
 		if g.policies != nil {
 			about = fmt.Sprintf(` data-policy="%d"`, g.policies[i].index)
@@ -288,8 +291,8 @@ func (g *panels) inline(name, alt string) []byte {
 }
 
 // grid lays out n plots in rows and columns, and returns the height of all and the function that draws them.
-func grid(n int, build func(i int) *plot.Plot) (vg.Length, func(draw.Canvas)) {
+func grid(n int, fill func(p *plot.Plot, i int)) (vg.Length, func(draw.Canvas)) {
 	g := newPanels(n)
-	g.build = func(i int, _ bool) *plot.Plot { return build(i) }
+	g.fill = func(p *plot.Plot, i int, _ bool) { fill(p, i) }
 	return g.height(), g.draw
 }

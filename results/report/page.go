@@ -287,11 +287,7 @@ func (p *page) goLive(d *drawing, table func(o text.TableOptions) string) {
 	encoded := plain.Must(json.Marshal(data)) // with < > & escaped, so that no name ends the script
 	p.Data, p.Script = template.JS(encoded), template.JS(asset("page/report.js")+asset("page/replay.js"))
 	for i, own := range data.Policies {
-		round := i / len(hues)
-		if d.pairs {
-			round = i % 2
-		}
-		p.Toggles = append(p.Toggles, toggle{i, own.Name, swatchOf(d.policies[i].color + round*len(hues)), own.On})
+		p.Toggles = append(p.Toggles, toggle{i, own.Name, d.policies[i].swatch, own.On})
 	}
 }
 
@@ -311,7 +307,7 @@ func (d *drawing) live() liveData {
 	}
 	front := inFront(d.summary, d.table)
 	for i, p := range d.policies {
-		own := livePolicy{Name: p.name, Hue: p.color, On: front[i], Fresh: p.fresh[:n], Retry: p.retry[:n],
+		own := livePolicy{Name: p.name, Hue: p.swatch.Hue, On: front[i], Fresh: p.fresh[:n], Retry: p.retry[:n],
 			Attempts: p.attempts[:n], Busy: p.busy[:n], Again: p.again[:n]}
 		for row := range d.rows {
 			own.P99 = append(own.P99, p.waits[row].median[:n])

@@ -17,16 +17,16 @@ import (
 // each policy as two curves under one cursor. Both need Settings and Data, of equal steps of time.
 func ComparePage(base, new *results.Summary, c *results.Comparison, version string) ([]byte, error) {
 	sum, err := paired(base, new)
-	if err != nil {
-		return nil, fmt.Errorf("compare %s with %s: %w", c.Base.Name, c.New.Name, err)
+	var d *drawing
+	if err == nil {
+		d, err = newDrawing(sum, version)
 	}
-	d, err := newDrawing(sum, version)
 	if err != nil {
 		return nil, fmt.Errorf("compare %s with %s: %w", c.Base.Name, c.New.Name, err)
 	}
 	d.pairs = true
 	for i := range d.policies { // the two of a pair have one colour, and dashes of their own
-		d.policies[i].color, d.policies[i].hue = i/2%len(hues), hueOf(i/2)
+		d.policies[i].hue, d.policies[i].swatch = hueOf(i/2), swatchOf(i/2%len(hues)+i%2*len(hues))
 	}
 	figures := d.figures("backlog", "storm", "waits", "distribution", "attempts")
 	p := &page{Name: clean(c.Scenario), Version: plain.Shorten(clean(version), 40), summary: sum}

@@ -193,13 +193,7 @@ func parsed() *template.Template {
 	}).ParseFS(assets, "page/*.tmpl"))
 }
 
-func asset(path string) string {
-	text, err := assets.ReadFile(path)
-	if err != nil {
-		panic("report: " + err.Error())
-	}
-	return string(text)
-}
+func asset(path string) string { return string(plain.Must(assets.ReadFile(path))) }
 
 // contentPolicy returns the content security policy of a page that allows its style and its script, if any, by their
 // hashes, and nothing else.

@@ -54,14 +54,13 @@ type plotMarks struct {
 	axis, tick   string // text left of a row, and of a row with a label
 	base, storm  string // below a panel, and there in a storm
 	corner       string
-	ellipsis     string
 	character    func(dots uint8) string
 }
 
 var (
-	unicodeMarks = plotMarks{across: 2, down: 4, axis: "│", tick: "┤", base: "─", storm: "▓", corner: "└", ellipsis: "…",
+	unicodeMarks = plotMarks{across: 2, down: 4, axis: "│", tick: "┤", base: "─", storm: "▓", corner: "└",
 		character: braille}
-	asciiMarks = plotMarks{across: 1, down: 2, axis: "|", tick: "+", base: "-", storm: "#", corner: "+", ellipsis: "...",
+	asciiMarks = plotMarks{across: 1, down: 2, axis: "|", tick: "+", base: "-", storm: "#", corner: "+",
 		character: asciiDots}
 )
 
@@ -193,7 +192,7 @@ func (p *terminalPlot) plain(text string) string {
 			return '?'
 		}
 		return r
-	}, strings.ReplaceAll(text, "…", p.marks.ellipsis))
+	}, strings.ReplaceAll(text, "…", "..."))
 }
 
 // markStorms finds the storms that begin within the plot, and the columns that they cover.

@@ -143,15 +143,12 @@ func distinctBounds(objectives []measure.Objective, fits func(o measure.Objectiv
 // limitLabel returns the text that names a limit on a chart.
 func (d *drawing) limitLabel(l limit) string {
 	words := "objective: p99 " + plain.When(l.Class != "", "of "+shortName(l.Class)+" ") + l.Text
+	storm := plain.Either(len(d.settings.Storms) == 1, "the storm", shortName(cmp.Or(l.During, l.After)))
 	switch {
-	case l.During != "" && len(d.settings.Storms) == 1:
-		words += " in the storm"
 	case l.During != "":
-		words += " in " + shortName(l.During)
-	case l.After != "" && len(d.settings.Storms) == 1:
-		words += " after the storm"
+		words += " in " + storm
 	case l.After != "":
-		words += " after " + shortName(l.After)
+		words += " after " + storm
 	}
 	return words
 }

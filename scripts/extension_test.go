@@ -29,11 +29,11 @@ const lull = `package report
 
 import "gonum.org/v1/plot"
 
-var _ = builtInChart(family{75, "lull", "8-lull", lullChart, "The lulls of the workers", []string{"idle"}})
+var _ = builtInChart(75, "lull", "8-lull", lullChart, "The lulls of the workers", "idle")
 
 // lullChart returns the chart of the share of idle workers over time, with a panel for each policy.
 func lullChart(d *drawing) *sheet {
-	s := &sheet{Figure: Figure{Name: "8-lull", Title: "Workers rest" + under(d.summary), Subtitle: "Workers without a job ÷ workers",
+	s := &sheet{Figure: Figure{Title: "Workers rest" + under(d.summary), Subtitle: "Workers without a job ÷ workers",
 		Footer: d.footer(d.lineMarks("mean"))}}
 	idle, most := make([][]float64, len(d.policies)), make([]float64, len(d.policies))
 	for i := range d.policies {

@@ -12,9 +12,9 @@ import (
 	"qsim/results/plain"
 )
 
-var _ = builtInChart(family{10, "backlog", "2-backlog", backlogChart, "Where the queue went", []string{"fresh.wait",
-	"fresh.within", "start.wait", "starved", "claim.gap", "fresh.deficit", "recovery", "slowdown", "backlog", "waiting",
-	"drain", "retry.wait", "attempt.wait", "sojourn", "unfinished", "idle", "answered"}})
+var _ = builtInChart(10, "backlog", "2-backlog", backlogChart, "Where the queue went", "fresh.wait", "fresh.within",
+	"start.wait", "starved", "claim.gap", "fresh.deficit", "recovery", "slowdown", "backlog", "waiting", "drain",
+	"retry.wait", "attempt.wait", "sojourn", "unfinished", "idle", "answered")
 
 // backlogChart returns the chart of the backlog over time, fresh jobs and retries, with a panel per policy.
 func backlogChart(d *drawing) *sheet {
@@ -137,9 +137,8 @@ func (d *drawing) backlogTitle(fresh, retry, all []float64) string {
 // fewJobs returns the size, in jobs, up to which a backlog counts as small: half the number of workers, at least one.
 func (d *drawing) fewJobs() float64 { return max(1, float64(d.settings.Nodes*d.settings.Workers)/2) }
 
-var _ = builtInChart(family{70, "attempts", "5-attempts", attemptsChart, "Attempts and utilization",
-	[]string{"attempts", "retries", "retry", "amplification", "goodput", "throughput", "utilization", "store", "claims",
-		"answered", "idle"}})
+var _ = builtInChart(70, "attempts", "5-attempts", attemptsChart, "Attempts and utilization", "attempts", "retries",
+	"retry", "amplification", "goodput", "throughput", "utilization", "store", "claims", "answered", "idle")
 
 // attemptsChart returns the chart of claims per second over time, fresh jobs and retries together, and of utilization.
 func attemptsChart(d *drawing) *sheet {

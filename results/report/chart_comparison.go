@@ -34,7 +34,7 @@ func (m *panelMetric) words(i int) string {
 // mostMeasures is the most metrics that the comparison chart shows.
 const mostMeasures = 4
 
-var _ = builtInChart(family{90, "comparison", "4-dots", comparisonChart, "Gain and price with their intervals", nil})
+var _ = builtInChart(90, "comparison", "4-dots", comparisonChart, "Gain and price with their intervals")
 
 // comparisonChart returns the chart of the results table's first metrics, benefits and costs, with their intervals.
 func comparisonChart(d *drawing) *sheet {

@@ -27,8 +27,8 @@ type distribution struct {
 	none      bool      // the policy had no such job
 }
 
-var _ = builtInChart(family{40, "distribution", "3-ccdf", distributionChart, "Who waits how long",
-	[]string{"fresh.wait", "fresh.within"}})
+var _ = builtInChart(40, "distribution", "3-ccdf", distributionChart, "Who waits how long",
+	"fresh.wait", "fresh.within")
 
 // distributionChart returns the chart of the waits' complementary distribution: the share of fresh jobs that wait
 // longer than t, over t. It is nil if no histogram of waits was stored.

@@ -21,8 +21,8 @@ const (
 	laneNames  = 118 // width in points, for the names of policies
 )
 
-var _ = builtInChart(family{20, "storm", "6-starvation", stormChart, "Policy by policy through the run",
-	[]string{"recovery", "drain", "starved", "claim.gap"}})
+var _ = builtInChart(20, "storm", "6-starvation", stormChart, "Policy by policy through the run",
+	"recovery", "drain", "starved", "claim.gap")
 
 // stormChart returns the chart of recovery from storms (fault windows), a lane (row) per policy: when fresh jobs
 // starved, how long retries remained, when waits were normal again. It is nil if starvation was not measured.

@@ -20,7 +20,7 @@ type ranked struct {
 	name         string    // name of the tenant with the longest wait
 }
 
-var _ = builtInChart(family{80, "tenants", "7-tenants", tenantsChart, "Tenants", []string{"jain"}})
+var _ = builtInChart(80, "tenants", "7-tenants", tenantsChart, "Tenants", "jain")
 
 // tenantsChart returns the chart of each tenant's p99 wait of fresh jobs, in order of size, if there are too many
 // tenants for a table. Otherwise, or if the waits were not measured, it is nil.

@@ -31,8 +31,8 @@ func (d *drawing) peaksOf(row int) []float64 {
 	return plain.Map(d.policies, func(p policy) float64 { return d.peak(p.waits[row].median) })
 }
 
-var _ = builtInChart(family{30, "waits", "1-fresh-p99", waitChart, "Wait of fresh jobs",
-	[]string{"fresh.wait", "fresh.within", "start.wait", "fresh.deficit", "slowdown", "attempt.wait"}})
+var _ = builtInChart(30, "waits", "1-fresh-p99", waitChart, "Wait of fresh jobs",
+	"fresh.wait", "fresh.within", "start.wait", "fresh.deficit", "slowdown", "attempt.wait")
 
 // waitChart returns the chart of the waits of fresh jobs over time.
 func waitChart(d *drawing) *sheet {

@@ -19,7 +19,7 @@ type section struct {
 	finding
 }
 
-// family is a kind of section of a report page: its metrics, its figure and its heading.
+// family is a kind of section of a report page: its metrics, its heading, and its figure or the events that it counts.
 type family struct {
 	rank    int // place among the sections in the standard order: lower ones come first
 	ID      string
@@ -27,6 +27,7 @@ type family struct {
 	chart   func(*drawing) *sheet // draws the figure; nil: it has tables
 	Heading string
 	metrics []string // prefixes of the names of its metrics
+	events  *events  // what its table counts; nil: it has a figure
 }
 
 // finding is a sentence about the results, with the tables that support it.
@@ -40,13 +41,37 @@ type finding struct {
 // families lists the sections of a report page, in the standard order, with the charts of a run: each chart's file adds
 // its section.
 var families = []family{
-	{50, "duplicates", "", nil, "Work that is done twice", []string{"duplicates", "effects", "wasted", "stale", "leases"}},
-	{60, "deaths", "", nil, "Jobs that die", []string{"dead", "deaths", "retry_exhausted"}},
+	{rank: 50, ID: "duplicates", Heading: "Work that is done twice",
+		metrics: []string{"duplicates", "effects", "wasted", "stale", "leases"},
+		events: &events{"Duplicate executions", "duplicates", "No job was executed twice with success",
+			"Executions that ended in success after another of the same job had. " +
+				"Copies that callers with patience enqueued again and that were done twice are not in the first column.",
+			[]cause{
+				{metric: "duplicates.count", title: "in all"},
+				{metric: "duplicates.lease", title: "lease expired while its holder lived"},
+				{metric: "duplicates.crash", title: "crash after the effect"},
+				{metric: "duplicates.ack", title: "ack lost or late"},
+				{metric: "duplicates.timeout", title: "ran on after its timeout"},
+				{metric: "duplicates.other", title: "another cause"},
+				{metric: "duplicates.resubmits", title: "resubmitted by its caller"},
+				{metric: "effects.double", title: "jobs whose effect came twice", aside: true},
+			}}},
+	{rank: 60, ID: "deaths", Heading: "Jobs that die", metrics: []string{"dead", "deaths", "retry_exhausted"},
+		events: &events{"Jobs given up", "deaths", "No job dies", "", []cause{
+			{metric: "deaths.count", title: "in all"},
+			{metric: "deaths.limit", title: "attempts used up"},
+			{metric: "deaths.error", title: "an error that is not retried"},
+			{metric: "deaths.deadline", title: "past its deadline"},
+			{metric: "deaths.reaper", title: "given up by the reaper"},
+			{metric: "deaths.shed", title: "shed by the policy"},
+			{metric: "dead.share", title: "share of the jobs dead at the end", aside: true},
+		}}},
 }
 
 // builtInChart adds the section of a chart to families, by its rank, and returns their number, so that a variable in
 // the chart's file can be initialized by the call.
-func builtInChart(f family) int {
+func builtInChart(rank int, id, figure string, chart func(*drawing) *sheet, heading string, metrics ...string) int {
+	f := family{rank: rank, ID: id, figure: figure, chart: chart, Heading: heading, metrics: metrics}
 	at, _ := slices.BinarySearchFunc(families, f, func(a, b family) int { return a.rank - b.rank })
 	families = slices.Insert(families, at, f)
 	return len(families)
@@ -63,9 +88,10 @@ func (p *page) sections(figures []Figure, t *results.Table) []section {
 				s.Finding, s.none, s.dull, s.Drawing = f.Title, f.none, f.dull, &f
 			}
 		}
+		if s.events != nil {
+			s.finding = s.events.section(p.summary)
+		}
 		switch s.ID {
-		case "duplicates", "deaths":
-			s.finding = eventSections[s.ID].section(p.summary)
 		case "tenants":
 			own := tenants(p.summary)
 			if s.Drawing != nil { // what an objective is about comes first
@@ -121,41 +147,15 @@ func (p *page) arrange(list []section, t *results.Table) {
 
 // events is a kind of event, such as deaths of jobs, with the metrics that count these events: in all, and by cause.
 type events struct {
-	caption, what, none string // words about the kind
-	key                 string // explanation below its table
-	causes              []cause
+	caption, what, none string  // words about the kind
+	key                 string  // explanation below its table
+	causes              []cause // the first is the total
 }
 
 // cause is a metric that counts the events with one cause, with the heading of its table column.
 type cause struct {
 	metric, title string
 	aside         bool // it counts something else
-}
-
-// eventSections holds the kinds of events by the identifiers of their sections. Of the causes the first is the total.
-var eventSections = map[string]events{
-	"duplicates": {"Duplicate executions", "duplicates", "No job was executed twice with success",
-		"Executions that ended in success after another of the same job had. " +
-			"Copies that callers with patience enqueued again and that were done twice are not in the first column.",
-		[]cause{
-			{metric: "duplicates.count", title: "in all"},
-			{metric: "duplicates.lease", title: "lease expired while its holder lived"},
-			{metric: "duplicates.crash", title: "crash after the effect"},
-			{metric: "duplicates.ack", title: "ack lost or late"},
-			{metric: "duplicates.timeout", title: "ran on after its timeout"},
-			{metric: "duplicates.other", title: "another cause"},
-			{metric: "duplicates.resubmits", title: "resubmitted by its caller"},
-			{metric: "effects.double", title: "jobs whose effect came twice", aside: true},
-		}},
-	"deaths": {"Jobs given up", "deaths", "No job dies", "", []cause{
-		{metric: "deaths.count", title: "in all"},
-		{metric: "deaths.limit", title: "attempts used up"},
-		{metric: "deaths.error", title: "an error that is not retried"},
-		{metric: "deaths.deadline", title: "past its deadline"},
-		{metric: "deaths.reaper", title: "given up by the reaper"},
-		{metric: "deaths.shed", title: "shed by the policy"},
-		{metric: "dead.share", title: "share of the jobs dead at the end", aside: true},
-	}},
 }
 
 // section returns the section about a kind of event: the policy with most events, the main cause there, and a table of

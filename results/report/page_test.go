@@ -322,7 +322,8 @@ func TestCausesThatAreAlike(t *testing.T) {
 				sum.Policies[i].Metrics = append(sum.Policies[i].Metrics, results.Estimate{Query: measure.Query{Metric: metric}, Mean: n * share, N: 10})
 			}
 		}
-		if got := eventSections["deaths"].section(sum).Finding; got != tt.want {
+		deaths := plain.Find(families, func(f *family) bool { return f.ID == "deaths" })
+		if got := deaths.events.section(sum).Finding; got != tt.want {
 			t.Errorf("got %q, want %q", got, tt.want)
 		}
 	}

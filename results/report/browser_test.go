@@ -248,7 +248,7 @@ func TestPageShowsLonelyValues(t *testing.T) {
 		pageOf(t, f)
 		for _, figure := range drawnOf(f.name) {
 			if figure.Name == "1-fresh-p99" {
-				if n, want := strings.Count(string(figure.inline), " 0 1 0 -"), 2*60/every; n != want {
+				if n, want := strings.Count(string(figure.inline()), " 0 1 0 -"), 2*60/every; n != want {
 					t.Errorf("%d dots for %d values alone", n, want)
 				}
 			}

@@ -171,12 +171,13 @@ func (d *sweepDrawing) sheet(name string) *sheet {
 			s.key = append(s.key, entry{name: clean(d.Policies[i].Label), color: hueOf(i).line, dashes: hueOf(i).dashes})
 		}
 	}
-	s.height, s.body = grid(len(d.panels), d.panel)
+	s.panels = newPanels(len(d.panels))
+	s.panels.fill = d.panel
 	return s
 }
 
 // panel draws panel i of a sweep chart; all panels have the same axes.
-func (d *sweepDrawing) panel(p *plot.Plot, i int) {
+func (d *sweepDrawing) panel(p *plot.Plot, i int, _ bool) {
 	own := &d.panels[i]
 	d.across.set(p, &d.up, len(d.panels), 1, 0, 1)
 	outside := func(l limit) bool { return !(p.Y.Min <= l.Bound && l.Bound <= p.Y.Max) } // NaN, too

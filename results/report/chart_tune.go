@@ -80,9 +80,10 @@ func (d *tuneDrawing) scale() {
 }
 
 func (d *tuneDrawing) sheet() *sheet {
-	height, body := grid(len(d.shown), d.panel)
+	all := newPanels(len(d.shown))
+	all.fill = d.panel
 	s := &sheet{Figure: Figure{Name: "tune", Title: d.title(), Subtitle: d.subtitle(), Footer: d.footer()}, alt: d.alt()}
-	s.height, s.body = height+tuneKeyHeight, func(c draw.Canvas) { body(drawTuneKey(c)) }
+	s.height, s.body = all.height()+tuneKeyHeight, func(c draw.Canvas) { all.draw(drawTuneKey(c)) }
 	return s
 }
 
@@ -113,7 +114,7 @@ func (d *tuneDrawing) alt() string {
 }
 
 // panel draws the settings tried for the i-th policy.
-func (d *tuneDrawing) panel(p *plot.Plot, i int) {
+func (d *tuneDrawing) panel(p *plot.Plot, i int, _ bool) {
 	own := &d.shown[i]
 	rows := d.across.set(p, &d.up, len(d.shown), .5, .04, 1.1)
 	if d.Margin {

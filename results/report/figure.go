@@ -31,7 +31,7 @@ type Figure struct {
 	Alt      string // alternative text: the finding and its numbers
 	SVG      []byte // complete SVG document, with an XML declaration
 
-	inline []byte              // the drawing without the texts around it, as SVG for a page
+	inline func() []byte       // returns the drawing without the texts around it, as SVG for a page
 	legend string              // the legend as HTML, for a page
 	none   bool                // the chart is empty of events: nothing to see
 	dull   bool                // the chart shows little, such as waits near zero
@@ -102,10 +102,11 @@ func (s *sheet) render() Figure {
 	drawing := append(canvas.definitions(), canvas.out[framed:]...)
 
 	words := `role="img" aria-label="` + html.EscapeString(f.Alt) + `"`
-	if s.panels != nil {
-		f.inline = s.panels.inline(s.Name, f.Alt)
-	} else {
-		f.inline = fmt.Appendf(nil, `<svg class="chart" %s viewBox="%s %s %s %s">`+"\n%s</svg>", words,
+	f.inline = func() []byte {
+		if s.panels != nil {
+			return s.panels.inline(s.Name, f.Alt)
+		}
+		return fmt.Appendf(nil, `<svg class="chart" %s viewBox="%s %s %s %s">`+"\n%s</svg>", words,
 			number(float64(margin-edge), 1), number(float64(top-edge), 1),
 			number(float64(room+2*edge), 1), number(float64(s.height+2*edge), 1), drawing)
 	}
@@ -288,11 +289,4 @@ func (g *panels) inline(name, alt string) []byte {
 			1), number(float64(height), 1), definitions, canvas.out)
 	}
 	return append(out, "</div>"...)
-}
-
-// grid lays out n plots in rows and columns, and returns the height of all and the function that draws them.
-func grid(n int, fill func(p *plot.Plot, i int)) (vg.Length, func(draw.Canvas)) {
-	g := newPanels(n)
-	g.fill = func(p *plot.Plot, i int, _ bool) { fill(p, i) }
-	return g.height(), g.draw
 }

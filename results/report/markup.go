@@ -170,14 +170,12 @@ func (m *markup) plainTable(t plainTable) {
 // evidence writes, as HTML, the chart and the tables of a section of a report page.
 func (m *markup) evidence(s section) {
 	if d := s.Drawing; d != nil {
-		timed := ""
-		if strings.Contains(string(d.inline), `class="time"`) { // the x axis is virtual time
-			timed = " timed"
-		}
+		drawing := string(d.inline())
+		timed := plain.When(strings.Contains(drawing, `class="time"`), " timed") // the x axis is virtual time
 		m.put(`<figure data-chart="%s"><figcaption class="what">%s</figcaption>
 %s<div class="drawing scroll%s" tabindex="0" role="region" aria-label="%s, drawing">%s</div>
 <p class="key">%s</p></figure>
-`, d.Name, d.Subtitle, template.HTML(d.legend), timed, s.Heading, template.HTML(d.inline), d.Footer)
+`, d.Name, d.Subtitle, template.HTML(d.legend), timed, s.Heading, template.HTML(drawing), d.Footer)
 	}
 	if s.Replay {
 		m.put(`<div id="replay" hidden><h3>The queue, replayed in half a minute</h3>

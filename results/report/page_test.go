@@ -78,7 +78,7 @@ func TestBackdropIsDrawnOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range figures {
-		for kind, svg := range map[string][]byte{"inline": f.inline, "alone": f.SVG} {
+		for kind, svg := range map[string][]byte{"inline": f.inline(), "alone": f.SVG} {
 			checkBackdrop(t, f.Name+" "+kind, svg, strings.HasPrefix(f.Subtitle, "Wait of") || strings.HasPrefix(f.Subtitle, "Share of") || strings.HasPrefix(f.Subtitle, "Claims"))
 		}
 	}
@@ -404,7 +404,7 @@ func TestTenantsChart(t *testing.T) {
 	}
 	f = *plain.Find(figures, func(f *Figure) bool { return f.Name == "7-tenants" })
 	checkFigure(t, f)
-	checkBackdropOf(t, f.Name, f.inline, 9)
+	checkBackdropOf(t, f.Name, f.inline(), 9)
 }
 
 // The p99 waits of tenants are described for the busiest, a middle and the slowest one; tenants with

@@ -371,7 +371,7 @@ func TestWaitsByClass(t *testing.T) {
 	})
 	chart := waitChart(f.drawing(t))
 	figure := chart.render()
-	inline := string(figure.inline)
+	inline := string(figure.inline())
 	if chart.panels.n != 2 || !strings.Contains(inline, ">payments<") || !strings.Contains(inline, ">mail<") || strings.Count(inline, `data-row="`) != 2 {
 		t.Errorf("%d plots: %.300s", chart.panels.n, inline)
 	}

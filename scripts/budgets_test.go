@@ -35,7 +35,7 @@ var budgets = []budget{
 	{"engine/keyed", 66, 66},
 	{"engine/live", 1349, 1300},
 	{"engine/live/metrics", 315, 280}, // for Prometheus, which package live does without
-	{"engine/memstore", 3185, 2250},
+	{"engine/memstore", 3187, 2250},
 	{"engine/pgstore", 2880, 2130},
 	{"engine/pgstore/pgserver", 543, 500},
 	{"engine/quantity", 810, 480},
@@ -48,7 +48,7 @@ var budgets = []budget{
 	{"scenarios/checked", 188, 196},
 	{"scenarios/checks", 425, 300},
 	{"scenarios/diagnostics", 538, 559},
-	{"scenarios/estimate", 347, 250},
+	{"scenarios/estimate", 348, 250},
 	{"scenarios/imports", 4548, 3650},
 	{"scenarios/origins", 218, 150}, // qsim explain
 	{"scenarios/pool", 118, 100},
@@ -58,16 +58,16 @@ var budgets = []budget{
 	{"scenarios/study", 4978, 3000},
 	{"scenarios/trace", 1569, 1250},
 	{"scenarios/tree", 502, 444}, // YAML with positions
-	{"scenarios/validate", 1102, 600},
+	{"scenarios/validate", 1103, 600},
 	{"scenarios/verify", 3283, 2600},
-	{"scenarios/world", 4470, 2700},
+	{"scenarios/world", 4472, 2700},
 	{"results", 4438, 2300},
-	{"results/measure", 4726, 3150},
+	{"results/measure", 4727, 3150},
 	{"results/plain", 408, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
-	{"results/report", 6620, 4300}, // of which 300 are the canvas of pixels
-	{"results/text", 1503, 1700},
+	{"results/report", 6581, 4300}, // of which 300 are the canvas of pixels
+	{"results/text", 1502, 1700},
 	{"cmd/bench", 4875, 3000}, // of which 90 find out when claims see new jobs
-	{"cmd/cli", 4993, 3600},
+	{"cmd/cli", 4994, 3600},
 	{"cmd/input", 144, 100},
 	{"cmd/play", 1117, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 81_804, 56_000
+	mostLines, goalLines             = 81_772, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -398,7 +398,7 @@ func TestTenantsChart(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantWords(t, page, "Tenants Fresh p99 wait of the worst tenant is 1m30s with Shared FIFO, 10.0s with Weighted 80/20")
-	s, sum = build(9, 300)
+	_, sum = build(9, 300)
 	if figures, err = Charts(sum, "v0.1.0"); err != nil {
 		t.Fatal(err)
 	}

@@ -33,11 +33,11 @@ func (c *Checker) Asked(node int32, have *engine.Job, draw float64) {
 	if !c.d.fenced || j.state != engine.InFlight || j.delivery != have.Delivery {
 		return // another engine has the lease, or has had it since
 	}
-	if j.reaped && c.at.Job == j.id && c.at.Kind == engine.Finished {
-		return // the former holder asks, whose lease began earlier
-	}
 	if have.LastDelay != j.delay {
 		c.Complain(Recount, j.id, "its latest delay was %v, and the retry policy is told %v", j.delay, have.LastDelay)
+	}
+	if j.reaped && c.at.Job == j.id && (c.at.Kind == engine.Finished || c.at.Kind == engine.TimedOut) {
+		return // the former holder asks, whose lease began earlier
 	}
 	n := &c.nodes[node]
 	if age := c.now.Sub(j.enqueued); c.heard(j.claimed) && n.woke < j.claimed && !n.returnsLate && have.Age < age-c.d.way {

@@ -114,7 +114,7 @@ func (s *Store) Commit(_ context.Context, b engine.Batch, dst []engine.Result) (
 		results[i] = engine.Result{}
 		s.apply(now, &b.Outcomes[i], &results[i])
 	}
-	if memory != nil {
+	if memory != nil && n > 0 {
 		memory.remember(b.ID.Seq, results)
 	}
 	s.mu.unlock()

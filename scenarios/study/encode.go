@@ -55,6 +55,8 @@ func unseal(text []byte, v any) (from origin, err error) {
 		return from, errors.New("the line is not whole: it has no checksum")
 	case l.Sum != l.sum():
 		return from, errors.New("the line is damaged: it does not have its checksum")
+	case l.Format != format:
+		return from, errors.New("the line has no format")
 	}
 	return l.origin, gob.NewDecoder(bytes.NewReader(l.Value)).Decode(v)
 }
@@ -102,8 +104,12 @@ func readCell(s *results.Sweep, size int, text []byte) (*results.Cell, error) {
 			len(cell.Rows), size, len(s.Policies))
 	}
 	for i := range cell.Rows {
-		if n := len(cell.Rows[i].Estimates); n != len(s.Queries) {
+		row := &cell.Rows[i]
+		if n := len(row.Estimates); n != len(s.Queries) {
 			return nil, fmt.Errorf("read cell %d: it has %d metrics, not %d", cell.Index, n, len(s.Queries))
+		}
+		if row.Policy != i {
+			return nil, fmt.Errorf("read cell %d: row %d is of policy %d", cell.Index, i, row.Policy)
 		}
 	}
 	return &cell, nil

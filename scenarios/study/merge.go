@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	"qsim/results"
@@ -181,10 +182,15 @@ func (v *inventory) missing() []int {
 	return missing
 }
 
-// alike reports whether the headers of two shard files are of the same sweep: they differ at most in the shard.
+// alike reports whether the headers of two shard files are of the same sweep: they differ at most in the shard, and in
+// the lines of the scenario's file on which its objectives stand.
 func (h *header) alike(other *header) bool {
 	a, b := *h, *other
 	a.Shard = b.Shard
+	a.Sweep.Objectives = slices.Clone(a.Sweep.Objectives)
+	for i := range min(len(a.Sweep.Objectives), len(b.Sweep.Objectives)) {
+		a.Sweep.Objectives[i].Line = b.Sweep.Objectives[i].Line
+	}
 	return reflect.DeepEqual(a, b)
 }
 

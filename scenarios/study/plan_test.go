@@ -2,6 +2,7 @@ package study
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -14,6 +15,7 @@ import (
 
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
 	"qsim/scenarios"
 )
 
@@ -298,6 +300,15 @@ func TestDamagedShards(t *testing.T) {
 		change(&c)
 		return join(lines[0], sealed(of, c))
 	}
+	unformatted := func(text []byte) []byte {
+		var l line
+		if err := json.Unmarshal(text, &l); err != nil {
+			t.Fatal(err)
+		}
+		l.Format = 0
+		l.Sum = l.sum()
+		return append(plain.Must(json.Marshal(l)), '\n')
+	}
 	altered := func(text []byte) []byte { return bytes.Replace(text, []byte(`"value":"`), []byte(`"value":"AAAA`), 1) }
 	for _, tt := range []struct {
 		name string
@@ -312,6 +323,8 @@ func TestDamagedShards(t *testing.T) {
 		{"a header changed", altered(text), "shard-0-of-1.jsonl:1: read the header of a shard: the line is damaged"},
 		{"no header", join(lines[1:]...), "shard-0-of-1.jsonl:1: read the header of a shard: gob: type mismatch"},
 		{"no axes", begun(func(h *header) { h.Sweep.Axes = nil }), "the header of 6 cells does not fit its axes"},
+		{"no format", join(unformatted(lines[0]), join(lines[1:]...)), "shard-0-of-1.jsonl:1: read the header of a shard: the line has no format"},
+		{"rows of one policy", first(func(c *results.Cell) { c.Rows[1].Policy = 0 }), "row 1 is of policy 0"},
 		{"no policies", begun(func(h *header) { h.Sweep.Policies = nil }), "the header of 6 cells does not fit its axes"},
 		{"no such shard", begun(func(h *header) { h.Shard.Index = 1 }), "there is no shard 1 of 1"},
 		{"an earlier format", bytes.Replace(text, []byte(`"format":3`), []byte(`"format":2`), 1), "shard-0-of-1.jsonl:1: read the header of a shard: the file has format 2; this program knows 3"},
@@ -443,5 +456,15 @@ func TestForceLeavesTheRest(t *testing.T) {
 	names, err := entries(dir)
 	if want := []string{"notes.txt", "scenario.yaml", "shard-0-of-1.partial", "shard-of-glass.jsonl"}; err != nil || !slices.Equal(names, want) {
 		t.Errorf("got %q (%v), want %q", names, err, want)
+	}
+}
+
+// TestAlike compares headers of shards whose copies of a scenario have their objectives on other lines.
+func TestAlike(t *testing.T) {
+	of := func(line int, bound float64) *header {
+		return &header{Sweep: results.Sweep{Objectives: []measure.Objective{{Line: line, Bound: bound}}}}
+	}
+	if !of(3, 1).alike(of(4, 1)) || of(3, 1).alike(of(3, 2)) || of(3, 1).alike(&header{}) || (&header{}).alike(of(3, 1)) {
+		t.Error("objectives on other lines are another sweep's, or other objectives are not")
 	}
 }

@@ -14,7 +14,7 @@ type fetcher struct {
 	openAt   Time // end of the cooldown: earliest time of the next claim
 	id       uint64
 	lostAt   Time             // time at which the claim under way counts as lost
-	again    bool             // a wake came while a claim was under way: claim once more
+	again    bool             // a wake came, or may have been missed, while a claim was under way: claim once more
 	empty    [NumClasses]bool // by class, whether the last claim left no ready job
 	byClass  bool             // the policy's plans bring no jobs of empty classes, see Policy
 	observes bool             // the policy observes claims and executions

@@ -105,7 +105,7 @@ func (s *stage) run(ctx context.Context, a *ask, out *stream) {
 	out.failed(ctx, err)
 }
 
-// update is what a request's simulations have finished: one policy under the first seed, or all policies under a seed.
+// update holds finished simulations for a request of the page: of one policy under the first seed, or of all under one.
 type update struct {
 	first *measure.Run
 	seed  []measure.Run

@@ -186,7 +186,7 @@ func (c *Checker) recovered(s *subject) {
 	if r.vague {
 		r.counted = span{0, math.MaxInt32}
 	}
-	r.most, r.taker = max(r.most, r.counted.most), engine.NewEngineID(s.Node, s.n.life)
+	r.most, r.reaper = max(r.most, r.counted.most), engine.NewEngineID(s.Node, s.n.life)
 	c.jobs.recoveries[s.r] = r
 }
 
@@ -200,7 +200,7 @@ func (c *Checker) followCommitted(s *subject) {
 	if s.Error == engine.LeaseExpired && s.Kind != engine.Buried {
 		j.stand = c.rules.Node.Reaper.Stand
 		r := c.jobs.recoveries[s.r]
-		r.reaper, r.wrote = engine.NewEngineID(s.Node, s.n.life), s.Token
+		r.wrote = s.Token
 		c.jobs.recoveries[s.r] = r
 	}
 	if s.Kind == engine.Acked {
@@ -209,7 +209,7 @@ func (c *Checker) followCommitted(s *subject) {
 	}
 	j.committed, j.wrote = s.Token, engine.NewEngineID(j.node, j.life)
 	if j.reaped {
-		j.wrote = c.jobs.recoveries[s.r].taker
+		j.wrote = c.jobs.recoveries[s.r].reaper
 	}
 	switch s.Kind {
 	case engine.Buried:

@@ -59,8 +59,7 @@ type job struct {
 // recoveries counts the recoveries of a job's lease towards Reaper.BuryAt.
 type recoveries struct {
 	reaper  engine.EngineID // reaper that last recovered the lease
-	wrote   engine.Token    // token under which it then committed its outcome
-	taker   engine.EngineID // reaper that last took the lease
+	wrote   engine.Token    // token under which a reaper last committed its outcome
 	n       int32           // recoveries counted, since at
 	most    int32           // upper bound of those counted by any reaper
 	at      engine.Time     // time of the first

@@ -79,7 +79,7 @@ func (c *cell) end() error {
 	return cause
 }
 
-// process holds what all engines of one call of Run share: its configuration, context and clock.
+// process is the state that the engines started by one call of Run have in common: configuration, context and clock.
 type process struct {
 	Config
 	values context.Context // context of Run with its values, never cancelled

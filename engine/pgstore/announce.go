@@ -29,7 +29,7 @@ const dueEvery = 10 * time.Millisecond
 // announceWithin is the longest time that sending a notification may take.
 const announceWithin = 5 * time.Second
 
-// news holds what the store still has to announce to listening engines: that jobs became ready, or when the first will.
+// news holds the announcements still to be made to the engines that listen: jobs became ready, or the first will then.
 type news struct {
 	mu      sync.Mutex
 	ready   bool

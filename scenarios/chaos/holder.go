@@ -32,7 +32,7 @@ type answer struct {
 	delay time.Duration
 }
 
-// held is what the holder of a lease knows of it: when it received the lease, and when that ends by its own clock.
+// held holds two times of a lease as its holder knows them: its receipt, and its end by the clock of the holder.
 type held struct {
 	from engine.Time // the answer to its claim arrives
 	ends engine.Time // by the wall clock of the holder, at the latest; Never: that does not count
@@ -86,7 +86,7 @@ func (w *wire) asks(now engine.Time, c *engine.Call) {
 func (w *wire) takesOver(now engine.Time, c *engine.Call) {
 	node := c.Engine.Node()
 	n := &w.nodes[node]
-	alone := n.reaps.Sub(n.reaped) > w.setup.Node.CallTimeout // no such call was under way
+	alone := n.reaps.Sub(n.reaped) > w.setup.Node.CallTimeout // else such a call may have been under way
 	if n.reaps > 0 && now > n.reaps && alone && !w.checker.Froze(node, n.reaps) && !w.checker.Stops(node) {
 		w.checker.Complain(check.Recovery, 0, "node %d leads since %v, and has not looked for expired leases",
 			node, time.Duration(n.reaps))

@@ -77,11 +77,14 @@ type header struct {
 
 func readHeader(text []byte) (*header, error) {
 	var h header
-	if _, err := unseal(text, &h); err != nil {
+	from, err := unseal(text, &h)
+	if err != nil {
 		return nil, fmt.Errorf("read the header of a shard: %w", err)
 	}
 	switch size, ok := results.Size(h.Sweep.Axes, MostCells); {
-	case h.Shard.Of < 1 || h.Shard.Index < 0 || h.Shard.Index >= h.Shard.Of:
+	case from != originOf(&h.Sweep):
+		return nil, fmt.Errorf("the header of config %s, version %s, has a sweep of others", from.Config, from.Version)
+	case h.Shard.Of < 1 || h.Shard.Of > MostCells || h.Shard.Index < 0 || h.Shard.Index >= h.Shard.Of:
 		return nil, fmt.Errorf("there is no shard %d of %d", h.Shard.Index, h.Shard.Of)
 	case !ok || size != h.Cells || size == 0 || len(h.Sweep.Policies) == 0:
 		return nil, fmt.Errorf("the header of %d cells does not fit its axes", h.Cells)

@@ -326,6 +326,8 @@ func TestDamagedShards(t *testing.T) {
 		{"no format", join(unformatted(lines[0]), join(lines[1:]...)), "shard-0-of-1.jsonl:1: read the header of a shard: the line has no format"},
 		{"rows of one policy", first(func(c *results.Cell) { c.Rows[1].Policy = 0 }), "row 1 is of policy 0"},
 		{"no policies", begun(func(h *header) { h.Sweep.Policies = nil }), "the header of 6 cells does not fit its axes"},
+		{"another sweep", begun(func(h *header) { h.Sweep.Version = "0.9.0" }), "version 1.0.0, has a sweep of others"},
+		{"too many shards", begun(func(h *header) { h.Shard.Of = MostCells + 1 }), fmt.Sprintf("there is no shard 0 of %d", MostCells+1)},
 		{"no such shard", begun(func(h *header) { h.Shard.Index = 1 }), "there is no shard 1 of 1"},
 		{"an earlier format", bytes.Replace(text, []byte(`"format":3`), []byte(`"format":2`), 1), "shard-0-of-1.jsonl:1: read the header of a shard: the file has format 2; this program knows 3"},
 		{"a later format", bytes.Replace(text, []byte(`"format":3`), []byte(`"format":4`), 1), "the file has format 4; this program knows 3"},

@@ -238,7 +238,8 @@ func (a ask) name(policy string) string {
 	return fmt.Sprintf("%d %d-%d %s", a.setting, a.from, a.to, policy)
 }
 
-// openMemory reads the stored observations of a search from a file; an unfinished line is dropped.
+// openMemory reads the stored observations of a search from a file. From the first line on that cannot be read, as an
+// unfinished one or one of another format, they are dropped, to be computed again.
 func openMemory(path string, search origin) (*memory, error) {
 	m := &memory{search: search, known: map[string][]observation{}}
 	text, err := os.ReadFile(path)

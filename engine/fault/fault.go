@@ -64,7 +64,7 @@ type Slow struct {
 	Factor float64 // factor on delays, at least 0
 }
 
-// ControlKind is the kind of an injected fault of a process or the store (Control): a crash, a freeze, a stall and so on.
+// ControlKind is the kind of an injected fault of a process or the store (Control): a crash, a freeze or a stall.
 type ControlKind uint8
 
 const (

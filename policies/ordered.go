@@ -19,8 +19,8 @@ func (p Ordered) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return dst
 }
 
-// Guarantees returns the guarantee that no worker idles while a job is ready, and that they are claimed in its order,
-// within a priority if that is one by readiness.
+// Guarantees returns the guarantees that no worker idles while a job is ready, and that jobs are claimed in the order
+// of the policy: for orders by time of readiness, among jobs of equal priority.
 func (p Ordered) Guarantees() Promise {
 	return Promise{Conserving: true, Ranked: p.Order <= engine.NewestReady, Ordered: true, Order: p.Order, Rule: p.Rule}
 }

@@ -41,7 +41,7 @@ func expand(given *yaml.Node) (*yaml.Node, []*yaml.LoadError) {
 
 type expander struct{ problems []*yaml.LoadError }
 
-// word returns a rewriting that only applies to a single word.
+// word limits a rewriting (of a scenario's shorthands in YAML) to values that are a single word, not a map or a list.
 func word(of rewriting) rewriting {
 	return func(node *yaml.Node) *yaml.Node {
 		if node.Kind != yaml.ScalarNode {

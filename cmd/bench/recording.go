@@ -77,8 +77,8 @@ func (r *recording) ticked(node int32, due, at engine.Time) {
 	p.late = append(p.late, world.Span{From: time.Duration(due), For: at.Sub(due)})
 }
 
-// woken records that an engine learnt that the store had announced ready jobs; missed: for one with an idle worker, the
-// announcement came too early.
+// woken records that an engine learnt that the store had announced ready jobs; missed: the engine has an idle worker,
+// for which the announcement came too early.
 func (r *recording) woken(node int32, at engine.Time, missed bool) {
 	p := r.probes[node]
 	p.wakes = append(p.wakes, wake{time.Duration(at), node, missed})

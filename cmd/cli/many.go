@@ -105,8 +105,8 @@ func tellShort(console *ui.Console, axes []study.Axis) {
 	}
 }
 
-// studyError adds an exit code to an error of a sweep's files: 2 if they do not belong together, else 4 and the verb.
-// It is nil if err is.
+// studyError adds an exit code to an error of a sweep's files: 2 if they do not belong together, else 4 and, before its
+// text, the verb that says what failed. It is nil if err is.
 func studyError(verb string, err error) error {
 	if _, ok := errors.AsType[*study.Refusal](err); ok {
 		return ui.Fail(ui.ExitUsage, err)

@@ -33,7 +33,8 @@ func (c *Checker) toWaiting(j *job, class engine.Class, due engine.Time, waits b
 	c.mostWaiting = max(c.mostWaiting, sum(&c.counts.Waiting))
 }
 
-// sum adds up both classes (fresh, retry). An array would be copied, and the copy wait for a store to one element.
+// sum returns the sum of two numbers of jobs, those of fresh jobs and of retries. It takes a pointer, as a copied array
+// would wait for the last store to one of its elements.
 func sum(of *[engine.NumClasses]int) int { return of[engine.Fresh] + of[engine.Retry] }
 
 // toReady counts a job that becomes ready, in the given class; the time for which it waits begins at since.

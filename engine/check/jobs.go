@@ -154,7 +154,7 @@ func (t *jobs) add(id engine.JobID) (ref, *job) {
 	return r, j
 }
 
-// extend returns the ref of a new entry.
+// extend adds an entry to the table of jobs and returns its index (ref).
 func (t *jobs) extend() ref {
 	if t.size%chunkSize == 0 {
 		t.rows = append(t.rows, make([]job, chunkSize))

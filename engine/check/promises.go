@@ -8,7 +8,8 @@ import (
 
 // The rules that rest on a bound or on what a policy promises.
 
-// heard reports whether the rules guarantee that every call executed since the given time was answered in time.
+// heard reports whether the guarantees of the run (Rules) include that every call executed since the given time was
+// answered in time.
 func (c *Checker) heard(since engine.Time) bool {
 	return c.rules.Trip > 0 && c.rules.Heard > 0 && since >= c.rules.Heard
 }

@@ -29,7 +29,8 @@ const dueEvery = 10 * time.Millisecond
 // announceWithin is the longest time that sending a notification may take.
 const announceWithin = 5 * time.Second
 
-// news holds the announcements still to be made to the engines that listen: jobs became ready, or the first will then.
+// news holds what is still to be announced to the engines that listen: that jobs became ready, and the time at which
+// the next waiting job will.
 type news struct {
 	mu      sync.Mutex
 	ready   bool

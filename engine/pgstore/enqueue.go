@@ -50,7 +50,7 @@ func (s *Store) serialLock() int32 { return int32(lockKey(s.schema + " serial"))
 const copyFrom = 50
 
 // Enqueue adds jobs, all or none. IDs must be in [1, 2^63) and not those of jobs that are live, or dead and kept:
-// engine.ErrDuplicate. An ID whose job was done may be used again, see the package comment. So is a unique key
+// engine.ErrDuplicate. An ID whose job was done may be used again, see the package comment. So may a unique key
 // (engine.NewJob.Unique, at most 1 KiB) whose job is done or dead; while it is live, another job of its kind with that
 // key is refused with engine.ErrDuplicate, by an index, whichever process enqueues it. Plain jobs, ready at once and
 // without a serial or unique key, go by COPY if they are many.

@@ -72,7 +72,7 @@ func (s shape) plain() bool {
 	return by == byNothing && s.order == oldest
 }
 
-// lines describes the indexes of the table that find ready jobs for one part (term) of a claim, by what it selects.
+// lines returns descriptions of the indexes that find ready jobs for one part (term) of a claim of the given shape.
 func (s shape) lines() []line {
 	by, all := s.grouped()
 	want := []line{{s.class, by, s.order}}

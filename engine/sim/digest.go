@@ -32,7 +32,7 @@ func (d *Digest) fold(a, b, c uint64) {
 	*d = Digest(h ^ h>>31)
 }
 
-// rotate rotates x left by k bits, as bits.RotateLeft64 does, but of a constant 0 the compiler knows the result.
+// rotate rotates x left by k bits, as bits.RotateLeft64 does; but where x is a constant 0 the compiler leaves it out.
 func rotate(x uint64, k int) uint64 { return x<<k | x>>(64-k) }
 
 func firstWord(at engine.Time, waited, age time.Duration, tenant engine.TenantID) uint64 {

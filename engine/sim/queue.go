@@ -67,7 +67,7 @@ func (q *queue) init(nodes int) {
 }
 
 // next returns the time of the next pending event, Never if there is none, and the part of the queue that holds it, as
-// the rank of the events in that part; control stands for others, the heap of rare events.
+// the rank of the events in that part: the rank of controls for the heap of rare events.
 func (q *queue) next() (at engine.Time, from rank) {
 	at, from = q.usual()
 	if len(q.others) > 0 && q.others[0].at <= at && q.otherFirst(at, from) {

@@ -30,7 +30,8 @@ type wake struct {
 	cause   func(c *client)
 }
 
-// shortly is the delay of jobs that become due in these tests: long compared with the time it takes to move a clock.
+// shortly is the delay of jobs that become due while a test of announcements (wakes) runs: long compared with the time
+// it takes to move a clock.
 const shortly = 150 * time.Millisecond
 
 // put commits an outcome of a leased job, with a delay.

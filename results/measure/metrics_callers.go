@@ -52,8 +52,8 @@ func (c *Collector) callerSince(job engine.JobID, kind engine.Kind, enqueued eng
 	return enqueued
 }
 
-// onCopyClaimed keeps the numbers of claims per caller: a claim of a further copy of a job moves from the job sets that
-// count this copy to those that count the caller's first copy.
+// onCopyClaimed updates the numbers of claims per caller: a claim of a further copy of a job moves from the job sets
+// that count this copy to those that count the caller's first copy.
 func (c *Collector) onCopyClaimed(k *claim, sets []*jobSet) {
 	for _, s := range sets {
 		s.copies--

@@ -161,7 +161,8 @@ type hungerWindow struct {
 }
 
 // mostSpells is the highest number of spells of starvation kept one by one; beyond it the older half is added to the
-// windows for good. Of a job that starved since before the end of these, only the time after them is added later.
+// windows for good. Of a job that began to starve before the last of these spells ended, only the time after that end
+// is added later.
 const mostSpells = 1 << 13
 
 // window returns the sums of starvation over a window of virtual time, creating them if there are none.

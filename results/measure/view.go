@@ -201,8 +201,8 @@ func (v *view) stop(end engine.Time) {
 	}
 }
 
-// close ends the windows of time still open when the run stops. If that is before the end of arrivals and no job is
-// left (nothing), they end there, so that the idle time counts.
+// close ends, when the run stops, the windows of time that have no end of their own. If no job is left (nothing) and
+// arrivals were to go on, the other windows go on until the end of arrivals, so that their idle time counts.
 func (v *view) close(nothing bool) {
 	end := v.now
 	v.onBoundary()

@@ -91,7 +91,8 @@ func widening(xs []float64) bool {
 
 // set gives the plot of one of several panels the values of a scenario key (parameter) along x and the metric's axis
 // (up) along y, and returns the highest number of ticks of y. The x axis extends beyond the values on both sides:
-// beyond a single one by alone, on a logarithmic axis by the factor wider, else by pad times their range.
+// by the parameter alone if there is a single one, on a logarithmic axis by the factor wider, else by pad times their
+// range.
 func (k *keyAxis) set(p *plot.Plot, up *valueAxis, panels int, alone, pad, wider float64) (rows int) {
 	low, high := slices.Min(k.xs), slices.Max(k.xs)
 	switch gap := pad * (high - low); {

@@ -220,8 +220,8 @@ func meansOf(series []measure.Series, buckets int, of func(s *measure.Series, i 
 	return means
 }
 
-// repeat doubles the single bucket of a series, so that a curve has a beginning and an end; not of starved, which is
-// summed and drawn as a box.
+// repeat doubles the single bucket of a series, so that a curve has a beginning and an end. The series of starved jobs
+// stays as it is: it is summed and drawn as a box.
 func (p *policy) repeat() {
 	all := []*[]float64{&p.median, &p.low, &p.high, &p.fresh, &p.retry, &p.due, &p.later, &p.attempts, &p.busy, &p.again}
 	for _, values := range all {

@@ -14,7 +14,8 @@ import (
 	"qsim/results/plain"
 )
 
-// die is a random number generator for the settings of a random scenario (world), n draws into a sequence of its own.
+// die is a random number generator for the settings of a random scenario (world), with a sequence of its own, of which
+// n numbers were drawn.
 type die struct {
 	rand keyed.Rand
 	n    uint64
@@ -141,8 +142,8 @@ func (p *plan) has(path string) bool {
 }
 
 // keys draws keys from a list of patterns, one a line: "engine.fetch.batch: <1..10>". Those of a line that begins with
-// 1/4 are set one time in four; several keys stand on one line, with a semicolon between them. The text of a line names
-// its draws.
+// 1/4 are set one time in four; several keys stand on one line, with a semicolon between them. The text of a line is
+// the name of its draws (see as), which other lines do not change.
 func (d *die) keys(p *plan, patterns string) {
 	for line := range strings.Lines(patterns) {
 		line = strings.TrimSpace(line)

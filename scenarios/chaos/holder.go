@@ -188,8 +188,8 @@ func (w *wire) dated(now engine.Time, node int32, o *engine.Outcome) {
 		node, o.Delay, o.Delivery, want)
 }
 
-// learns records what a process knows once an answer of the store has arrived, which is at the time comes: that it
-// leads, which leases it holds until when, and that it has promoted jobs.
+// learns records what a process knows once an answer of the store has arrived (at time comes): that it leads, which
+// leases it holds until when, and that it has promoted jobs.
 func (w *wire) learns(c *engine.Call, r *engine.Reply, s *sent, comes engine.Time) {
 	l, n := &w.setup.Node.Lease, &w.nodes[c.Engine.Node()]
 	ends := engine.Never

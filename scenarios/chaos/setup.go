@@ -90,7 +90,8 @@ func (c *counted) End(now engine.Time, node int32, j *engine.Job, err engine.Err
 	c.Handlers.End(now, node, j, err, aborted)
 }
 
-// Decide returns the outcome decided by the wrapped handlers; it is called only if they implement it.
+// Decide returns the error kind with which an execution of a job ends, as the wrapped handlers decide; it is called
+// only if they implement sim.Judge.
 func (c *counted) Decide(now engine.Time, node int32, j *engine.Job) engine.ErrorKind {
 	return c.Handlers.(sim.Judge).Decide(now, node, j)
 }

@@ -185,7 +185,8 @@ func mostJobsOf(sc *spec.Scenario, job *spec.JobClass) float64 {
 	return max(1, jobs)
 }
 
-// takes returns the mean run time of an attempt in seconds: by instead or, if nil, by the service time of its class.
+// takes returns the mean run time of an attempt in seconds: that of the distribution instead or, if it is nil, of the
+// service time of the job's class.
 func takes(job *spec.JobClass, instead *spec.Distribution) float64 {
 	if instead != nil {
 		return instead.Dist().Mean()

@@ -153,7 +153,7 @@ func (l *lines) next(r *row) error {
 	}
 }
 
-// parse fills r from a line of text, and reports whether the line is about a job.
+// parse reads a job's record (row) from a line of an imported log, and reports whether the line is about a job.
 func (l *lines) parse(r *row, text string) (found bool, err error) {
 	if strings.HasPrefix(text, "{") {
 		var object map[string]any

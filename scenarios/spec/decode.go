@@ -48,8 +48,9 @@ func notInDigits(full *yaml.Node) (problems []*yaml.LoadError) {
 	return problems
 }
 
-// decodeStorms fills in the Trouble of each storm: that of its first kind, if by mistake it has several. It returns its
-// errors and those found before, problems, without the ones that a Storm has no field for its kind.
+// decodeStorms fills in the Trouble (fault) of each storm: that of its first kind, if by mistake it has several. It
+// returns its errors and those of problems, which were found before, but not those that only say that the type Storm
+// has no field of the name of a kind.
 func (sc *Scenario) decodeStorms(problems []*yaml.LoadError) []*yaml.LoadError {
 	problems = slices.DeleteFunc(problems, func(p *yaml.LoadError) bool {
 		key, ofStorm := strings.CutSuffix(p.Message, " not found in type spec.Storm")

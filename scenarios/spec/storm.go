@@ -70,8 +70,8 @@ var Events = func() (names []string) {
 	return names
 }()
 
-// CheckTrouble adds to the checker of in, the storm's section, the errors in the keys of the storm's fault: each
-// against its rule, and against the engine and the dependencies of the scenario.
+// CheckTrouble adds the errors in the keys of the storm's fault to those of the section in, which is the storm's: each
+// key is checked against its rule, and against the engine and the dependencies of the scenario.
 func (s *Storm) CheckTrouble(in checks.Section, sc *Scenario) {
 	own := &stormChecker{in.In(s.Kind()), in, sc, s, 0}
 	own.checkKeys(s.Trouble)

@@ -33,7 +33,7 @@ type origin struct {
 
 func originOf(s *results.Sweep) origin { return origin{s.ConfigHash, s.Version} }
 
-// sealed returns a value as a line with its end.
+// sealed returns a value as a line of a study's files, with its checksum and a newline.
 func sealed(from origin, value any) []byte {
 	var encoded bytes.Buffer
 	if err := gob.NewEncoder(&encoded).Encode(value); err != nil {

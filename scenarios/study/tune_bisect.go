@@ -215,7 +215,8 @@ func (c *candidate) holds(fresh []observation, objectives []measure.Objective, c
 	return outcome == results.Met
 }
 
-// looks returns the numbers of seeds after which a verdict is attempted: first, twice as many each time, at last most.
+// looks returns the numbers of seeds after which a verdict is attempted: first, then twice as many each time, and most
+// as the last.
 func looks(first, most int) []int {
 	var all []int
 	for n := first; n < most; n *= 2 {

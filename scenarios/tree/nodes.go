@@ -113,7 +113,7 @@ func ErrorAt(node *yaml.Node, e *quantity.Error) *yaml.LoadError {
 	return yaml.NewLoadError(yaml.ConstructorStage, e.Message, yaml.Mark{Line: node.Line, Column: node.Column}, e)
 }
 
-// Errors returns the single errors of the YAML parser that err joins; any other error comes back as one of them.
+// Errors returns the single errors of the YAML parser that err joins; any other error is returned as one of that type.
 func Errors(err error) []*yaml.LoadError {
 	if err == nil {
 		return nil

@@ -155,7 +155,7 @@ func (c *validator) checkArrivals(i int, a *spec.Arrivals) {
 	}
 }
 
-// checkPhases reports on and off phases that are too short, or more than one run can have.
+// checkPhases adds errors for arrivals that switch on and off: phases that are too short, or more than a run can have.
 func (c *validator) checkPhases(in checks.Section, a *spec.Arrivals) {
 	const least, most = 1e-6, reference.MostPhases
 	on, off, length := a.On.Dist().Mean(), a.Off.Dist().Mean(), a.Length(c.sc.Duration)

@@ -61,7 +61,8 @@ func jitterMoments(p *params) ([]experiment, error) {
 
 func scaledUnit(v float64) time.Duration { return time.Duration(math.Round(v * float64(delayUnit))) }
 
-// mostNodes is the greatest n for moments of the n-th delay, which take two to the power of n steps.
+// mostNodes is the highest number of a retry for which the moments of its delay under decorrelated jitter are computed:
+// retry n takes two to the power of n steps.
 const mostNodes = 12
 
 // decorrelatedMoments returns an experiment that computes the moments of the n-th delay of decorrelated jitter without

@@ -113,8 +113,8 @@ type strike struct {
 	factor float64          // factor on run times, the limit or the rate of arrivals
 }
 
-// strikeOf returns what storm i does to attempts, limits or arrivals, in the form for simulations, and what all its
-// keys say, which may be something else.
+// strikeOf returns what storm i does to attempts, limits or arrivals, in the form for simulations, and its effect as
+// all its keys say, which may be on something else, such as processes.
 func strikeOf(sc *scenarios.Scenario, i int) (strike, spec.Effect) {
 	x := sc.Storms[i].Effect()
 	s := strike{Window: windowOf(&sc.Storms[i]), storm: i, rate: cmp.Or(x.Fails, x.Hangs, x.Kills),

@@ -59,7 +59,7 @@ func contrastOf(a, b sample, paired bool) Contrast {
 	return c
 }
 
-// variance returns the variance of a sample's values about its centre.
+// variance returns the variance (divided by n−1) of a sample's values about its centre: see sample.
 func (s *sample) variance() float64 {
 	deviation := spreadAbout(s.values, s.centre)
 	return float64(deviation * deviation)

@@ -211,7 +211,7 @@ func spreadAbout(values []float64, centre float64) float64 {
 	return math.Sqrt(VarianceAbout(values, centre))
 }
 
-// VarianceAbout returns the variance of values, taken about centre instead of their mean.
+// VarianceAbout returns the sample variance (divided by n−1) of values, taken about centre instead of their mean.
 func VarianceAbout(values []float64, centre float64) float64 {
 	sum := 0.0
 	for _, v := range values {

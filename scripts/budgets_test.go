@@ -55,16 +55,16 @@ var budgets = []budget{
 	{"scenarios/reference", 687, 700},
 	{"scenarios/scenariotest", 85, 90}, // for go test of repositories that have a policy of their own
 	{"scenarios/spec", 2949, 1900},
-	{"scenarios/study", 4995, 3000},
+	{"scenarios/study", 4996, 3000},
 	{"scenarios/trace", 1569, 1250},
 	{"scenarios/tree", 502, 444}, // YAML with positions
 	{"scenarios/validate", 1103, 600},
-	{"scenarios/verify", 3284, 2600},
+	{"scenarios/verify", 3285, 2600},
 	{"scenarios/world", 4472, 2700},
 	{"results", 4438, 2300},
-	{"results/measure", 4728, 3150},
+	{"results/measure", 4729, 3150},
 	{"results/plain", 408, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
-	{"results/report", 6582, 4300}, // of which 300 are the canvas of pixels
+	{"results/report", 6584, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1502, 1700},
 	{"cmd/bench", 4875, 3000}, // of which 90 find out when claims see new jobs
 	{"cmd/cli", 4994, 3600},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 81_798, 56_000
+	mostLines, goalLines             = 81_803, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -10,9 +10,9 @@ import (
 	"qsim/scenarios/world"
 )
 
-// visibility holds the time from which on claims find the jobs of an enqueue call, if a claim takes effect halfway
-// through its call, and how much of the enqueue call the store counts as their wait. A store may read its clock and
-// look for jobs at any time of a call.
+// visibility holds the time, after the end of an enqueue call, from which on claims find its jobs, if a claim takes
+// effect halfway through its call, and the share of the enqueue call that the store counts as the jobs' wait. A store
+// may read its clock and look for jobs at any time of a call.
 type visibility struct {
 	after   time.Duration // time from the end of an enqueue call until claims find its jobs; negative: before that end
 	counted float64       // wait that the store counts up to the end of the enqueue call, as a share of it, in [0, 1]

@@ -39,7 +39,7 @@ type status struct {
 	failures []failureJSON // latest failures, oldest first
 }
 
-// mostFailures is the highest number of failures on the status page.
+// mostFailures is the number of latest failures, at most, that the status page lists.
 const mostFailures = 20
 
 // statusJSON is the state of a worker process and of its queue: the body of /status.json, and the data of the page.

@@ -85,7 +85,7 @@ func addManyFlags(c *cobra.Command, f *runFlags, out string, formats ...string) 
 	flags.StringVarP(&f.out, "out", "o", "", out)
 }
 
-// mostPercent is the largest percentage accepted, so that a product with it does not overflow.
+// mostPercent is the largest share in percent that a flag accepts; a metric's value times it does not overflow.
 const mostPercent = 1e9
 
 // addPercent defines a flag for a share in percent, such as 5%. Its default is shown unless it is 0.

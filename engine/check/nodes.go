@@ -40,8 +40,8 @@ type process struct {
 	idleSince       engine.Time // time since which it has idle workers and has not claimed; Never: none are idle
 }
 
-// plans is the claiming state of a process: the time of its latest claim plan, whether a claim is in flight, and what
-// holds jobs back.
+// plans is the claiming state of a process: the time of its latest claim plan, whether a claim is in flight, and the
+// state of the limits by which its policy holds retries back.
 type plans struct {
 	at      engine.Time
 	under   bool // the answer to a claim of this life is under way, or lost, or an error

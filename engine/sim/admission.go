@@ -29,7 +29,7 @@ func (a *admission) limit(n int) {
 	a.adjust()
 }
 
-// unlimit removes a limit of n that limit added, because its fault ends.
+// unlimit removes a limit of n concurrent calls that limit added, because its fault ends.
 func (a *admission) unlimit(n int) {
 	i := slices.Index(a.limits, n)
 	a.limits = slices.Delete(a.limits, i, i+1)

@@ -98,7 +98,8 @@ func (b *starving) judge(now engine.Time, k *claim) {
 	}
 }
 
-// left takes a fresh job that is no longer ready, given its wait, off the ready queues, and reports whether it starved.
+// left removes a fresh job that is no longer ready from the ready queues, and reports whether it starved: whether it
+// waited too long.
 func (b *starving) left(now engine.Time, kind engine.Kind, tenant engine.TenantID, waited time.Duration) bool {
 	since := now - engine.Time(waited)
 	if int(kind) < len(b.lanes) {

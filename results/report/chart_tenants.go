@@ -91,7 +91,8 @@ func (d *drawing) tenantsTitle(all []ranked, slowest []float64) string {
 	}, slowest)
 }
 
-// rankTenants ranks tenants by their p99 wait under a policy; known is how many tenants, from the first on, have one.
+// rankTenants ranks tenants by their p99 wait under a policy, the longest first; known is how many tenants, from the
+// first on, have one.
 func (d *drawing) rankTenants(policy, known int) ranked {
 	r := ranked{slowest: "none"}
 	waits := d.summary.Data[policy].TenantWaits[:known]

@@ -20,7 +20,8 @@ const waitMetric = "fresh.wait.p99"
 // shortWait is the p99 wait of fresh jobs, in s, below which a chart of waits shows little, and a page may fold it.
 const shortWait = .05
 
-// firstRow returns which plot of the wait chart is of the class that the chart's title names; 0 if it names none.
+// firstRow returns the index of the wait chart's plot for the class that its title names; the first, 0, if it names
+// none.
 func (d *drawing) firstRow() int {
 	class := d.waitQuery().Class
 	return max(0, slices.IndexFunc(d.rows, func(row string) bool { return class != "" && row == clean(class) }))

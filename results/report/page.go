@@ -254,7 +254,7 @@ type livePolicy struct {
 	Again    series   `json:"again"` // share of the claims that are retries
 }
 
-// series is an array of numbers, written as JSON with three digits, null for NaN.
+// series is an array of numbers, written as JSON with three significant digits, null for NaN.
 type series []float64
 
 // MarshalJSON returns the array as JSON.

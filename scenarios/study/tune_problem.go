@@ -74,7 +74,8 @@ func (p *Problem) Check(ctx context.Context, strict bool, parallel int) ([]Note,
 	return plan.Check(ctx, nil, strict, parallel)
 }
 
-// prepare checks the problem and fills in derived fields.
+// prepare checks a tuning problem (what to vary, and the aim) and computes its plan of simulations, its policies and
+// its objectives.
 func (p *Problem) prepare() (err error) {
 	if p.Aim.ofMetric() {
 		p.Source.Queries = append(slices.Clone(p.Source.Queries), p.Query)

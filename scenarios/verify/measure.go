@@ -72,7 +72,7 @@ func listed(of func(list []float64) float64) observed {
 	}
 }
 
-// spread returns the variance of all values of a list.
+// spread returns the variance of a list's values, divided by their number n, not n−1.
 func spread(list []float64) float64 {
 	sum, squares := 0.0, 0.0
 	for _, v := range list {
@@ -174,7 +174,8 @@ var usualGauges = func() map[string]gauge {
 	return all
 }()
 
-// quantileSeen returns the gauge (measurement) of a quantile over all classes; it requires that all jobs have ended.
+// quantileSeen returns the gauge (measurement) of quantile q of the durations that the function of selects, such as
+// waits, over the jobs of all classes; it requires that all jobs have ended.
 func quantileSeen(of func(c *classCount) *durations, q float64) gauge {
 	return mean(func(o *observer) float64 {
 		var all durations

@@ -8,8 +8,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"qsim/results"
+	"qsim/results/measure"
 	"qsim/results/plain"
 )
 
@@ -45,7 +47,7 @@ func sealed(from origin, value any) []byte {
 }
 
 // unseal stores the value of a line in v, a pointer to one of its type. It returns an error for a line of another
-// format, or one that is damaged.
+// format, or one that is damaged: any that sealed does not write.
 func unseal(text []byte, v any) (from origin, err error) {
 	var l line
 	switch err := json.Unmarshal(text, &l); {
@@ -57,6 +59,8 @@ func unseal(text []byte, v any) (from origin, err error) {
 		return from, errors.New("the line is damaged: it does not have its checksum")
 	case l.Format != format:
 		return from, errors.New("the line has no format")
+	case !bytes.Equal(bytes.TrimSpace(text), plain.Must(json.Marshal(l))):
+		return from, errors.New("the line is damaged: it has more than its checksum covers")
 	}
 	return l.origin, gob.NewDecoder(bytes.NewReader(l.Value)).Decode(v)
 }
@@ -88,6 +92,8 @@ func readHeader(text []byte) (*header, error) {
 		return nil, fmt.Errorf("there is no shard %d of %d", h.Shard.Index, h.Shard.Of)
 	case !ok || size != h.Cells || size == 0 || len(h.Sweep.Policies) == 0:
 		return nil, fmt.Errorf("the header of %d cells does not fit its axes", h.Cells)
+	case h.Sweep.Baseline < 0 || h.Sweep.Baseline >= len(h.Sweep.Policies):
+		return nil, fmt.Errorf("the header has no policy %d, its baseline", h.Sweep.Baseline)
 	}
 	return &h, nil
 }
@@ -107,13 +113,34 @@ func readCell(s *results.Sweep, size int, text []byte) (*results.Cell, error) {
 			len(cell.Rows), size, len(s.Policies))
 	}
 	for i := range cell.Rows {
-		row := &cell.Rows[i]
-		if n := len(row.Estimates); n != len(s.Queries) {
-			return nil, fmt.Errorf("read cell %d: it has %d metrics, not %d", cell.Index, n, len(s.Queries))
-		}
-		if row.Policy != i {
-			return nil, fmt.Errorf("read cell %d: row %d is of policy %d", cell.Index, i, row.Policy)
+		if err := checkRow(s, i, &cell.Rows[i]); err != nil {
+			return nil, fmt.Errorf("read cell %d: %w", cell.Index, err)
 		}
 	}
 	return &cell, nil
+}
+
+// checkRow returns an error if a row of a cell is not of the policy with that index, or does not have the metrics, in
+// their units, and the objectives of the sweep s.
+func checkRow(s *results.Sweep, policy int, row *results.CellRow) error {
+	if n := len(row.Estimates); n != len(s.Queries) {
+		return fmt.Errorf("it has %d metrics, not %d", n, len(s.Queries))
+	}
+	if row.Policy != policy {
+		return fmt.Errorf("row %d is of policy %d", policy, row.Policy)
+	}
+	for i, q := range s.Queries {
+		e := &row.Estimates[i]
+		if info, _ := measure.Lookup(q.Metric); e.Query != q || e.Unit != info.Unit {
+			return fmt.Errorf("metric %d of row %d is %s in %q, not %s in %q", i, policy, e.Query, e.Unit, q, info.Unit)
+		}
+	}
+	for _, v := range row.Verdicts {
+		same := func(o measure.Objective) bool { return o.Query == v.Query && o.Text == v.Text && o.Expect == v.Expect }
+		if v.Policy != s.Policies[policy].Label || !slices.ContainsFunc(s.Objectives, same) {
+			return fmt.Errorf("row %d has a verdict about %s, %s %s, but the sweep has no such objective", policy, v.Policy,
+				v.Query, v.Text)
+		}
+	}
+	return nil
 }

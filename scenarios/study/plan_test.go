@@ -297,6 +297,10 @@ func TestDamagedShards(t *testing.T) {
 	}
 	first := func(change func(c *results.Cell)) []byte { // another first cell
 		c := results.Cell{Rows: slices.Clone(cell.Rows)}
+		for i := range c.Rows {
+			r := &c.Rows[i]
+			r.Estimates, r.Verdicts = slices.Clone(r.Estimates), slices.Clone(r.Verdicts)
+		}
 		change(&c)
 		return join(lines[0], sealed(of, c))
 	}
@@ -308,6 +312,9 @@ func TestDamagedShards(t *testing.T) {
 		l.Format = 0
 		l.Sum = l.sum()
 		return append(plain.Must(json.Marshal(l)), '\n')
+	}
+	longer := func(text []byte, more string) []byte {
+		return bytes.Replace(text, []byte(`{"format"`), []byte(`{`+more+`"format"`), 1)
 	}
 	altered := func(text []byte) []byte { return bytes.Replace(text, []byte(`"value":"`), []byte(`"value":"AAAA`), 1) }
 	for _, tt := range []struct {
@@ -338,6 +345,18 @@ func TestDamagedShards(t *testing.T) {
 		{"too many", join(text, lines[6]), "stands where"},
 		{"fewer policies", first(func(c *results.Cell) { c.Rows = nil }), "cell 0 with 0 policies"},
 		{"more metrics", first(func(c *results.Cell) { c.Rows[0].Estimates = slices.Repeat(c.Rows[0].Estimates, 2) }), "it has 2 metrics, not 1"},
+		{"another metric", first(func(c *results.Cell) { c.Rows[1].Estimates[0].During = "" }), "shard-0-of-1.jsonl:2: read cell 0: metric 0 of row 1 is fresh.wait.p99 in \"s\", not fresh.wait.p99 during down in \"s\""},
+		{"another unit", first(func(c *results.Cell) { c.Rows[0].Estimates[0].Unit = "1" }), "metric 0 of row 0 is fresh.wait.p99 during down in \"1\", not fresh.wait.p99 during down in \"s\""},
+		{"other metrics in the header", begun(func(h *header) { h.Sweep.Queries = []measure.Query{{Metric: "goodput"}} }), "metric 0 of row 0 is fresh.wait.p99 during down in \"s\", not goodput in \"1/s\""},
+		{"another objective", first(func(c *results.Cell) { c.Rows[0].Verdicts[0].Text = "below 9s" }), "row 0 has a verdict about fifo, fresh.wait.p99 during down below 9s, but the sweep has no such objective"},
+		{"another expectation", first(func(c *results.Cell) { c.Rows[0].Verdicts[0].Expect = true }), "row 0 has a verdict about fifo, fresh.wait.p99 during down below 10s, but the sweep has no such objective"},
+		{"an objective of another metric", first(func(c *results.Cell) { c.Rows[0].Verdicts[0].Metric = "goodput" }), "row 0 has a verdict about fifo, goodput during down below 10s, but the sweep has no such objective"},
+		{"a verdict on another policy", first(func(c *results.Cell) { c.Rows[1].Verdicts[0].Policy = "fifo" }), "row 1 has a verdict about fifo"},
+		{"a baseline below the policies", begun(func(h *header) { h.Sweep.Baseline = -1 }), "the header has no policy -1, its baseline"},
+		{"a baseline beyond the policies", begun(func(h *header) { h.Sweep.Baseline = 2 }), "the header has no policy 2, its baseline"},
+		{"an unknown member of the header", longer(text, `"note":"mine",`), "shard-0-of-1.jsonl:1: read the header of a shard: the line is damaged: it has more than its checksum covers"},
+		{"a member of a cell twice", join(lines[0], longer(lines[1], `"format":3,`)), "shard-0-of-1.jsonl:2: read a cell: the line is damaged: it has more than its checksum covers"},
+		{"a member in capitals", bytes.Replace(text, []byte(`{"format"`), []byte(`{"Format"`), 1), "shard-0-of-1.jsonl:1: read the header of a shard: the line is damaged: it has more than its checksum covers"},
 		{"no such cell", first(func(c *results.Cell) { c.Index = 6 }), "cell 6 with 2 policies is not of a sweep of 6 cells with 2"},
 		{"a cell of another sweep", join(lines[0], lines[1], lines[2], sealed(origin{"00000000", "1.0.0"}, cell)), "it is of config 00000000"},
 	} {

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -310,6 +311,15 @@ func TestMemory(t *testing.T) {
 		}
 		if err := other.close(false); err != nil {
 			t.Error(err)
+		}
+		if text, err = os.ReadFile(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, bytes.Replace(text, []byte(`{"format"`), []byte(`{"note":1,"format"`), 1), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if known := keep(); known != 0 {
+			t.Errorf("from a line with an unknown member on it knows %d settings", known)
 		}
 	}
 }

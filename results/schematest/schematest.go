@@ -59,7 +59,7 @@ func readComments(t *testing.T, folder string) map[string]string {
 	text := func(name string, groups ...*ast.CommentGroup) string {
 		for _, g := range groups {
 			if words := strings.Join(strings.Fields(g.Text()), " "); words != "" {
-				words = strings.TrimPrefix(words, name+" is ")
+				words = strings.TrimPrefix(strings.TrimPrefix(words, name+" is "), name+" holds ")
 				return strings.ToUpper(words[:1]) + words[1:]
 			}
 		}

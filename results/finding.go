@@ -94,11 +94,8 @@ func (c *TableCell) missed() int {
 }
 
 // missed returns how many objectives one policy misses in all columns of the results table.
-func (f *finder) missed(i int) (n int) {
-	for _, column := range f.In(Gets) {
-		n += column.Cells[i].missed()
-	}
-	return n
+func (f *finder) missed(i int) int {
+	return plain.Sum(f.In(Gets), func(c *Column) int { return c.Cells[i].missed() })
 }
 
 // cure returns the headline that names the policy which improves the column c most on the baseline. Only policies that

@@ -213,11 +213,8 @@ func spreadAbout(values []float64, centre float64) float64 {
 
 // VarianceAbout returns the sample variance (divided by n−1) of values, taken about centre instead of their mean.
 func VarianceAbout(values []float64, centre float64) float64 {
-	sum := 0.0
-	for _, v := range values {
-		sum += float64((v - centre) * (v - centre))
-	}
-	return sum / float64(len(values)-1)
+	squares := plain.Sum(values, func(v float64) float64 { return float64((v - centre) * (v - centre)) })
+	return squares / float64(len(values)-1)
 }
 
 // HalfWidth is half the width of the t-interval about centre of independent values, for a confidence of sureness, in

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 	"slices"
+
+	"qsim/results/plain"
 )
 
 // RunHistogram is the distribution of the waits that a query selects, in one run or pooled over several, without empty
@@ -32,10 +34,7 @@ func (h *Histogram) Pack() Packed {
 		return Packed{}
 	}
 	from, to := h.used()
-	used := 0
-	for _, n := range h.counts[from:to] {
-		used += int(min(n, 1))
-	}
+	used := plain.Count(h.counts[from:to], func(n uint32) bool { return n > 0 })
 	p := Packed{make([]uint16, 0, used), make([]uint32, 0, used), h.total}
 	for i := from; i < to; i++ {
 		if n := h.counts[i]; n > 0 {

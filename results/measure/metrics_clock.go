@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/results/plain"
 )
 
 func clockMetrics() []metric {
@@ -99,13 +100,7 @@ func storeMetrics() []metric {
 			func(q *question) number { return count(q.clock.calls[op]) }))
 	}
 	list = append(list, ofCalls(fact("store.rows", "rows", "store rows", "jobs that calls brought or changed"),
-		func(q *question) number {
-			rows := uint64(0)
-			for _, n := range q.clock.rows {
-				rows += n
-			}
-			return count(rows)
-		}))
+		func(q *question) number { return count(plain.Sum(q.clock.rows[:], func(n uint64) uint64 { return n })) }))
 	for _, op := range []engine.Op{engine.OpClaim, engine.OpCommit} {
 		name := op.String()
 		list = append(list, ofCalls(fact("store.fill."+name, "rows", "jobs per "+name+" call", "jobs per "+name+" call"),

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/results/plain"
 )
 
 // drainQuantile defines when a backlog has drained after a storm: once the number of ready jobs is at most this
@@ -170,11 +171,7 @@ func (l *backlogLevels) hold(ready int64, now engine.Time) {
 
 // quantile returns the smallest number of ready jobs that was not exceeded for the share q of the time.
 func (l *backlogLevels) quantile(q float64) int64 {
-	total := int64(0)
-	for _, t := range l.time {
-		total += t
-	}
-	rest := float64(total) * q
+	rest := float64(plain.Sum(l.time[:], func(t int64) int64 { return t })) * q
 	for i, t := range l.time {
 		if rest -= float64(t); rest <= 0 {
 			return bucketMiddle(i)

@@ -56,6 +56,14 @@ func Order[T any, K cmp.Ordered](list []T, keyOf func(one T) (key K, ok bool)) (
 	return order
 }
 
+// Sum returns the sum of a number of each element of a list, added up in the order of the list.
+func Sum[T any, N int | int64 | uint64 | float64](list []T, of func(one T) N) (sum N) {
+	for _, one := range list {
+		sum += of(one)
+	}
+	return sum
+}
+
 // Count returns the number of elements of a list for which a condition holds.
 func Count[T any](list []T, holds func(one T) bool) (n int) {
 	for _, one := range list {

@@ -131,11 +131,8 @@ func (d *drawing) backToNormal(lanes []policy) []recovery {
 // starvedTime returns for how many seconds after the warm-up fresh jobs starved (some had waited longer than its class
 // may), a mean over seeds, given the share of each bucket of time in which they did.
 func (d *drawing) starvedTime(shares []float64) float64 {
-	sum := 0.0
-	for i := d.from; i < len(shares); i++ {
-		sum += float64(zeroed(shares[i]) * d.settings.Bucket.Seconds())
-	}
-	return sum
+	bucket := d.settings.Bucket.Seconds()
+	return plain.Sum(shares[min(d.from, len(shares)):], func(v float64) float64 { return float64(zeroed(v) * bucket) })
 }
 
 func (d *drawing) stormTitle(totals []float64, best, worst int) string {

@@ -95,9 +95,7 @@ func mostCounted(sum *results.Summary) int {
 func busiest(sum *results.Summary, counted int) []int {
 	totals := make([]int64, counted)
 	for k := range totals {
-		for i := range sum.Data {
-			totals[k] += sum.Data[i].Tenants[k].Executions
-		}
+		totals[k] = plain.Sum(sum.Data, func(data results.PolicyData) int64 { return data.Tenants[k].Executions })
 	}
 	order := plain.Order(totals, func(n int64) (int64, bool) { return -n, true })
 	return order[:min(len(order), tenantLimit)]
@@ -105,10 +103,7 @@ func busiest(sum *results.Summary, counted int) []int {
 
 // tenantWords returns the share, rate and mean wait of tenant k as text; executions × rate are executions per second.
 func tenantWords(list []measure.TenantCount, k int, rate float64) string {
-	var all int64
-	for i := range list {
-		all += list[i].Executions
-	}
+	all := plain.Sum(list, func(t measure.TenantCount) int64 { return t.Executions })
 	words := "nothing"
 	if all > 0 && list[k].Executions > 0 {
 		words = percent(float64(list[k].Executions)/float64(all)) + ", " + count(float64(list[k].Executions)*rate) + "/s"

@@ -128,11 +128,7 @@ func (l *layout) measure(title int) {
 
 // total returns the width of some columns, given by their indexes, and of the gaps between them.
 func (l *layout) total(of []int) int {
-	total := -l.gap
-	for _, i := range of {
-		total += l.width[i] + l.gap
-	}
-	return total
+	return plain.Sum(of, func(i int) int { return l.width[i] + l.gap }) - l.gap
 }
 
 // shrink narrows columns that may be wrapped, the widest first, until all fit in a line or none can be narrowed.

@@ -174,7 +174,7 @@ func (r *row) here(at scenarios.Duration) scenarios.Duration {
 // arrive adds the job classes that cause the incident. Of a class that the scenario has already, it only replaces the
 // arrivals, and only by batches. Steady arrivals make up as large a share of the load as in the incident.
 func (r *row) arrive() {
-	var trouble, all, own float64 // load in busy workers
+	var trouble, all float64 // load in busy workers
 	for i := range r.library.Jobs {
 		j := &r.library.Jobs[i]
 		if j.Arrivals.Process == "batch" {
@@ -185,12 +185,9 @@ func (r *row) arrive() {
 			trouble += load
 		}
 	}
-	for i := range r.sc.Jobs {
-		own += r.load(&r.sc.Jobs[i])
-	}
 	each := r.dose // factor from the incident's rates to the patient's
 	if trouble > 0 && trouble < all {
-		each = own / all
+		each = plain.Sum(r.sc.Jobs, func(j scenarios.JobClass) float64 { return r.load(&j) }) / all
 		for i := range r.sc.Jobs {
 			r.sets = append(r.sets, r.thinner(&r.sc.Jobs[i], 1-trouble/all))
 		}

@@ -198,12 +198,12 @@ func (w *Wrong) ofKey(p *problem) bool {
 	return alike == len(axis.Range.Values) && (alike > 1 || slices.ContainsFunc(strings.Split(axis.Key, "."), quoted))
 }
 
-// Note is a warning about one or more cells of a study.
+// Note is a warning of one or more cells.
 type Note struct {
-	Text  string
-	Cells int    // number of cells with the warning
-	First string // values of the first of these cells
-	cell  int
+	Text  string `json:"text"`  // warning as a sentence
+	Cells int    `json:"cells"` // number of cells with the warning
+	Cell  int    `json:"first"` // number of the first such cell
+	First string `json:"-"`     // values of that cell
 }
 
 // Check loads a study's cells without simulating them. It returns the warnings that the unchanged scenario does not
@@ -239,7 +239,7 @@ func (p *Plan) Check(ctx context.Context, cells []int, strict bool, parallel int
 		}
 	}
 	inOrder(notes)
-	note := func(n problem) Note { return Note{n.Message, n.count, p.cellName(n.cell), n.cell} }
+	note := func(n problem) Note { return Note{n.Message, n.count, n.cell, p.cellName(n.cell)} }
 	return plain.Map(notes, note), nil
 }
 

@@ -58,7 +58,7 @@ func Warnings(s *results.Sweep) []Note {
 			note := plain.Find(notes, func(n *Note) bool { return n.Text == text })
 			if note == nil {
 				cell := s.Cells[i].Index
-				notes = append(notes, Note{Text: text, First: strings.Join(setsOf(s.Axes, s.Values(cell)), " "), cell: cell})
+				notes = append(notes, Note{Text: text, Cell: cell, First: strings.Join(setsOf(s.Axes, s.Values(cell)), " ")})
 				note = &notes[len(notes)-1]
 			}
 			note.Cells++

@@ -22,7 +22,7 @@ type sweepJSON struct {
 	Metrics    []queryJSON     `json:"metrics"`    // metrics estimated in each row
 	Objectives []objectiveJSON `json:"objectives"` // objectives of the scenario
 	Rows       []sweepRow      `json:"rows"`       // one for each cell and policy
-	Warnings   []sweepWarning  `json:"warnings"`   // warnings of all cells, each text once
+	Warnings   []Note          `json:"warnings"`   // warnings of all cells, each text once
 }
 
 // axisJSON is a key with its values in a sweep.
@@ -97,19 +97,12 @@ type sweepVerdict struct {
 	Expect  string          `json:"expect"`  // outcome that the scenario expects: met or missed
 }
 
-// sweepWarning is a warning of one or more cells.
-type sweepWarning struct {
-	Text  string `json:"text"`  // warning as a sentence
-	Cells int    `json:"cells"` // number of cells with the warning
-	First int    `json:"first"` // number of the first such cell
-}
-
 // MarshalSweep returns sweep.json: the sweep's keys and metrics, then its rows, one per line. Equal sweeps give equal
 // bytes.
 func MarshalSweep(s *results.Sweep) ([]byte, error) {
 	out := sweepJSON{Version: 1, Scenario: s.Scenario, Config: s.ConfigHash, Program: s.Version, Seeds: s.Seeds,
 		Duration: s.Duration, Cells: len(s.Cells), Metrics: plain.Map(s.Queries, jsonOf), Objectives: []objectiveJSON{},
-		Rows: []sweepRow{}, Warnings: []sweepWarning{}}
+		Rows: []sweepRow{}, Warnings: append([]Note{}, Warnings(s)...)}
 	out.Vary = plain.Map(s.Axes, func(a results.Axis) axisJSON { return axisJSON(a) })
 	for i, p := range s.Policies {
 		out.Policies = append(out.Policies, policyJSON{p.Kind, p.Label, i == s.Baseline})
@@ -122,9 +115,6 @@ func MarshalSweep(s *results.Sweep) ([]byte, error) {
 		for k := range s.Cells[i].Rows {
 			out.Rows = append(out.Rows, rowOf(s, &s.Cells[i], &s.Cells[i].Rows[k]))
 		}
-	}
-	for _, note := range Warnings(s) {
-		out.Warnings = append(out.Warnings, sweepWarning{note.Text, note.Cells, note.cell})
 	}
 	return results.MarshalLines(out)
 }

@@ -32,24 +32,12 @@ const dataVersion = 1
 type storedData struct {
 	Version  int               `json:"version"`
 	Settings *measure.Settings `json:"settings"`
-	Policies []storedPooled    `json:"policies"`
-}
-
-type storedPooled struct {
-	Pooled  []measure.RunHistogram `json:"pooled"`
-	Tenants []measure.TenantCount  `json:"tenants,omitempty"`
-	Waits   []measure.TenantWait   `json:"tenant_waits,omitempty"`
+	Policies []PolicyData      `json:"policies"`
 }
 
 // encodeData returns the content of data.json.gz (storedData) for a summary: JSON under gzip.
 func (s *Summary) encodeData() ([]byte, error) {
-	data := storedData{Version: dataVersion, Settings: s.Settings}
-	for i := range s.Data {
-		pooled := plain.Map(s.Data[i].Pooled, func(h measure.NamedHistogram) measure.RunHistogram {
-			return measure.RunHistogram{Query: h.Query, PackedWaits: h.Pack()}
-		})
-		data.Policies = append(data.Policies, storedPooled{pooled, s.Data[i].Tenants, s.Data[i].TenantWaits})
-	}
+	data := storedData{dataVersion, s.Settings, s.Data}
 	return compressed(func(w io.Writer) error { return json.NewEncoder(w).Encode(data) })
 }
 
@@ -98,14 +86,6 @@ func ReadStored(read func(path string) ([]byte, error)) (*Stored, error) {
 	return stored, nil
 }
 
-// data returns the summary's chart data by policy, and creates empty elements for it if there is none yet.
-func (s *Summary) data() []PolicyData {
-	if s.Data == nil {
-		s.Data = make([]PolicyData, len(s.Policies))
-	}
-	return s.Data
-}
-
 // readData sets the summary's settings and pooled histograms from the bytes of dataFile.
 func (s *Summary) readData(text []byte) error {
 	zip, err := gzip.NewReader(bytes.NewReader(text))
@@ -132,19 +112,11 @@ func (s *Summary) readData(text []byte) error {
 		if stored.Settings.Policies[i].Label = label; label != s.Policies[i].Label {
 			return fmt.Errorf("its policy %d is labelled %q, that of summary.json %q", i+1, label, s.Policies[i].Label)
 		}
-		for _, h := range stored.Policies[i].Pooled {
-			waits, err := h.Unpack()
-			if err != nil {
-				return err
-			}
-			s.data()[i].Pooled = append(s.data()[i].Pooled, measure.NamedHistogram{Query: h.Query, Waits: waits})
-		}
-		if err := checkTenants(stored.Policies[i].Tenants, stored.Policies[i].Waits); err != nil {
+		if err := checkTenants(stored.Policies[i].Tenants, stored.Policies[i].TenantWaits); err != nil {
 			return fmt.Errorf("of policy %d %w", i+1, err)
 		}
-		s.data()[i].Tenants, s.data()[i].TenantWaits = stored.Policies[i].Tenants, stored.Policies[i].Waits
 	}
-	s.Settings = stored.Settings
+	s.Settings, s.Data = stored.Settings, stored.Policies
 	return nil
 }
 
@@ -208,7 +180,10 @@ func (s *Summary) readSeries(text []byte) error {
 		return errors.New("it does not begin with policy, seed and time_s")
 	}
 	r := seriesReader{Summary: s, names: slices.Clone(header[3:])}
-	for i := range s.data() {
+	if s.Data == nil { // an earlier version stored no other data
+		s.Data = make([]PolicyData, len(s.Policies))
+	}
+	for i := range s.Data {
 		s.Data[i].Series = make([]measure.Series, len(s.Seeds))
 	}
 	for {

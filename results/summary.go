@@ -44,14 +44,15 @@ type PolicySummary struct {
 
 // PolicyData holds the data that charts draw for one policy.
 type PolicyData struct {
-	Series []measure.Series         // time series by seed; a run that ended earlier has fewer elements
-	Pooled []measure.NamedHistogram // histograms over all seeds: each family of waits, then filtered ones
+	// Series holds time series by seed, which have a file of their own; a run that ended earlier has fewer elements.
+	Series []measure.Series         `json:"-"`
+	Pooled []measure.NamedHistogram `json:"pooled"` // over all seeds: each family of waits, then filtered ones
 	// Tenants holds job counts by tenant over all seeds, in the order of Settings.Tenants[1:], at most
 	// mostTenants of them; nil: there are fewer than two tenants.
-	Tenants []measure.TenantCount
+	Tenants []measure.TenantCount `json:"tenants,omitempty"`
 	// TenantWaits holds waits by tenant in the same order, at most mostTenantWaits of them; nil: an earlier version did
 	// not measure them.
-	TenantWaits []measure.TenantWait
+	TenantWaits []measure.TenantWait `json:"tenant_waits,omitempty"`
 }
 
 // Estimate is a metric over all seeds. A mean is taken over the seeds, with a 95 % t-interval; a quantile is taken over

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"encoding/json"
 	"io"
 	"time"
 
@@ -30,6 +31,22 @@ func (p *PackedWaits) Unpack() (w Waits, err error) {
 	}
 	made(&w.Ended)
 	return w, err
+}
+
+// MarshalJSON returns the distribution as JSON, in the form of a RunHistogram.
+func (h NamedHistogram) MarshalJSON() ([]byte, error) {
+	return json.Marshal(RunHistogram{h.Query, h.Pack()})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes. It fails if that is invalid.
+func (h *NamedHistogram) UnmarshalJSON(text []byte) error {
+	var packed RunHistogram
+	err := json.Unmarshal(text, &packed)
+	if err == nil {
+		h.Query = packed.Query
+		h.Waits, err = packed.Unpack()
+	}
+	return err
 }
 
 // CCDF returns the complementary cumulative distribution of the waits: for each bucket that is not empty, in ascending

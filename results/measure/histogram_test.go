@@ -2,6 +2,7 @@ package measure
 
 import (
 	"bytes"
+	"encoding/json"
 	"math"
 	"math/bits"
 	"slices"
@@ -212,5 +213,26 @@ func TestCCDF(t *testing.T) {
 	waits, shares := n.CCDF()
 	if !slices.Equal(waits, []float64{1e-9, 2e-9, 200e-9}) || !slices.Equal(shares, []float64{0.6, 0.4, 0.2}) {
 		t.Errorf("longer than %v s waited %v", waits, shares)
+	}
+}
+
+// TestNamedHistogramAsJSON writes a distribution of waits in the form in which runs keep it, and reads it again.
+func TestNamedHistogramAsJSON(t *testing.T) {
+	h := NamedHistogram{Query{Metric: "fresh.wait", Class: "mail"}, Waits{recorded(spread(5, 50)), recorded(spread(6, 3))}}
+	text, err := json.Marshal(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want, err := json.Marshal(RunHistogram{h.Query, h.Pack()}); err != nil || !bytes.Equal(text, want) {
+		t.Errorf("got %s (%v), want %s", text, err, want)
+	}
+	var back NamedHistogram
+	if err := json.Unmarshal(text, &back); err != nil || back.Query != h.Query || *back.Ended != *h.Ended || *back.Unresolved != *h.Unresolved {
+		t.Errorf("read %v with %d and %d waits (%v)", back.Query, back.Ended.Count(), back.Unresolved.Count(), err)
+	}
+	for _, damaged := range []string{`{"query":7}`, `{"ended":{"buckets":[2],"counts":[]}}`} {
+		if err := json.Unmarshal([]byte(damaged), &back); err == nil {
+			t.Errorf("%s is read", damaged)
+		}
 	}
 }

@@ -80,7 +80,7 @@ func TestPackedSumCarries(t *testing.T) {
 
 // TestSlowdownWithoutCalm compares with a run without measured waits, and a run that lacks them itself.
 func TestSlowdownWithoutCalm(t *testing.T) {
-	for _, tt := range []struct{ stormy, calm []number }{{nil, []number{some(1)}}, {[]number{some(1)}, nil}} {
+	for _, tt := range []struct{ stormy, calm []Value }{{nil, []Value{some(1)}}, {[]Value{some(1)}, nil}} {
 		r := Run{Values: []Value{{Query: Query{Metric: slowdown}, Reason: "as it was"}}, means: tt.stormy}
 		if r.CompareWithCalm(&Run{means: tt.calm}); r.Values[0].Reason != "as it was" {
 			t.Errorf("%v, %v: got %+v", tt.stormy, tt.calm, r.Values[0])
@@ -146,13 +146,13 @@ func TestRecovered(t *testing.T) {
 		name  string
 		watch stormWatch
 		left  bool
-		want  number
+		want  Value
 	}{
 		{"confirmed", stormWatch{over: at(10), recovery: known, candidate: at(15), recoveredAt: at(15)}, true, some(5)},
 		{"confirmed at 0", stormWatch{recovery: known}, true, some(0)},
-		{"to be confirmed", stormWatch{over: at(10), recovery: known, candidate: at(16), recoveredAt: -1}, true, number{value: 6, bound: true}},
+		{"to be confirmed", stormWatch{over: at(10), recovery: known, candidate: at(16), recoveredAt: -1}, true, atLeast(6, true)},
 		{"nothing can undo it", stormWatch{over: at(10), recovery: known, candidate: at(16), recoveredAt: -1}, false, some(6)},
-		{"not back", stormWatch{over: at(10), recovery: known, candidate: -1, recoveredAt: -1}, false, number{value: 20, bound: true}},
+		{"not back", stormWatch{over: at(10), recovery: known, candidate: -1, recoveredAt: -1}, false, atLeast(20, true)},
 	} {
 		if got := tt.watch.recovered(at(30), tt.left); got != tt.want {
 			t.Errorf("%s: got %+v, want %+v", tt.name, got, tt.want)

@@ -90,7 +90,7 @@ const (
 
 // gapShare returns the metric claim.gap.share: of the time in which fresh jobs were ready, the share in which none had
 // been claimed for longer than 10 times the mean fresh wait before the first storm, at least a second.
-func (q *question) gapShare() number {
+func (q *question) gapShare() Value {
 	present := q.clock.area[presentArea]
 	if present == 0 {
 		if q.clock.claims[engine.Fresh] == 0 {

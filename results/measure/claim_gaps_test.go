@@ -56,8 +56,8 @@ func TestGapShareOfManyStretches(t *testing.T) {
 	}
 	whole := (&question{view: tp.views[0], clock: tp.views[0].windows[0]}).gapShare()
 	storm := (&question{view: tp.views[0], clock: tp.views[0].window(tp.spanOf(during))}).gapShare()
-	if math.Abs(whole.value/(starved/present)-1) > 0.004 || math.Abs(storm.value/(inStorm/presentInStorm)-1) > 0.004 {
-		t.Errorf("%v and %v, want %v and %v", whole.value, storm.value, starved/present, inStorm/presentInStorm)
+	if math.Abs(whole.Value/(starved/present)-1) > 0.004 || math.Abs(storm.Value/(inStorm/presentInStorm)-1) > 0.004 {
+		t.Errorf("%v and %v, want %v and %v", whole.Value, storm.Value, starved/present, inStorm/presentInStorm)
 	}
 }
 

@@ -47,7 +47,7 @@ func (c *Collector) deathOf(o *engine.Outcome, r *engine.Result) death {
 func deathMetrics() []metric {
 	of := func(name string, why death, label, doc string) metric {
 		return ofJobs(less("deaths."+name, "jobs", label, doc),
-			func(q *question) number { return count(q.jobs.deathsBy[why]) })
+			func(q *question) Value { return count(q.jobs.deathsBy[why]) })
 	}
 	return []metric{
 		of("limit", byLimit, "deaths by the attempt limit", "deaths of jobs whose attempts were used up"),

@@ -13,6 +13,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/unfinished"
+	"qsim/results/plain"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write what is measured of drawn stories now into testdata")
@@ -167,7 +168,14 @@ func (d *drawn) play() string {
 	for i := range r.tenantWaits {
 		waits = append(waits, fmt.Sprintf("{%s %s}", textOf(&r.tenantWaits[i].Ended), textOf(&r.tenantWaits[i].Unresolved)))
 	}
-	fmt.Fprintf(&out, "%.9g\n%v\n%v\n%v\n", r.Series, r.Tenants, waits, r.means)
+	means := plain.Map(r.means, func(v Value) any {
+		return struct {
+			value  float64
+			reason string
+			bound  bool
+		}{v.Value, v.Reason, v.Bound != ""}
+	})
+	fmt.Fprintf(&out, "%.9g\n%v\n%v\n%v\n", r.Series, r.Tenants, waits, means)
 	for i := range r.Histograms {
 		h := &r.Histograms[i]
 		fmt.Fprintf(&out, "%s %s %s\n", h.Query, textOf(&h.Ended), textOf(&h.Unresolved))

@@ -108,7 +108,7 @@ func (c *Collector) onCopyEnded(job engine.JobID) {
 func causeMetrics() []metric {
 	of := func(name string, why cause, label, doc string) metric {
 		return ofJobs(less("duplicates."+name, "executions", label, doc),
-			func(q *question) number { return count(q.jobs.causes[why]) })
+			func(q *question) Value { return count(q.jobs.causes[why]) })
 	}
 	return []metric{
 		of("lease", leaseLapsed, "duplicates by a lapsed lease", "duplicates because a lease expired, for its holder or "+

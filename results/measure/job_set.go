@@ -185,7 +185,7 @@ func (s *jobSet) leftOver(u *unfinished.Job, unstarted time.Duration, starved bo
 
 // within returns the share of fresh jobs claimed within a wait limit, without those that have not waited that long when
 // the run ends.
-func (s *jobSet) within(limit time.Duration) number {
+func (s *jobSet) within(limit time.Duration) Value {
 	for i := range s.limits {
 		if l := &s.limits[i]; l.limit == limit {
 			return ratio(float64(l.within), float64(l.within+l.late), "no fresh job was ready")

@@ -64,41 +64,28 @@ type metric struct {
 	MetricInfo
 	basis  basis
 	family family // noFamily: the metric is not of a wait
-	of     func(q *question) number
-	ofWait func(w *Waits) number // with a family: the same, given the waits, at least one
+	of     func(q *question) Value
+	ofWait func(w *Waits) Value // with a family: the same, given the waits, at least one
 }
 
-// number is the value of a metric in one run.
-type number struct {
-	value  float64
-	reason string // reason why there is no value, or ""
-	bound  bool   // value is a lower bound
-}
+func some(v float64) Value { return Value{Value: v} }
 
-// of turns the number computed for a query into the query's Value: the number, or the reason why there is none.
-func (n number) of(q Query) Value {
-	v := Value{Query: q, Value: n.value, Null: n.reason != "", Reason: n.reason}
-	if n.bound && !v.Null {
-		v.Bound = ">="
-	}
-	return v
-}
+// atLeast returns a number as the value of a metric: as a lower bound if a condition holds.
+func atLeast(v float64, bound bool) Value { return Value{Value: v, Bound: plain.When(bound, ">=")} }
 
-func some(v float64) number { return number{value: v} }
+func none(reason string) Value { return Value{Null: true, Reason: reason} }
 
-func none(reason string) number { return number{reason: reason} }
+func count[I int64 | uint64 | int](n I) Value { return some(float64(n)) }
 
-func count[I int64 | uint64 | int](n I) number { return some(float64(n)) }
-
-// ratio returns a divided by b as the number of a metric; if b is 0 it has no value, for the given reason.
-func ratio(a, b float64, reason string) number { return some(a/b).unless(b == 0, reason) }
+// ratio returns a divided by b as the value of a metric; if b is 0 it has no value, for the given reason.
+func ratio(a, b float64, reason string) Value { return some(a/b).unless(b == 0, reason) }
 
 // unless returns a metric's value as it is or, if a condition holds, no value for the given reason.
-func (n number) unless(holds bool, reason string) number {
+func (v Value) unless(holds bool, reason string) Value {
 	if holds {
 		return none(reason)
 	}
-	return n
+	return v
 }
 
 // allMetrics is the table of all metrics, filled by an init function, as functions in it use lookup, which reads it.

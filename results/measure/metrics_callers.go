@@ -1,6 +1,9 @@
 package measure
 
-import "qsim/engine"
+import (
+	"qsim/engine"
+	"qsim/results/plain"
+)
 
 // slowdown is the name of the metric that compares waits with those of a run of the same seed without storms.
 const slowdown = "slowdown"
@@ -11,18 +14,18 @@ func callerMetrics() []metric {
 	return []metric{
 		ofJobs(less("amplification", "1", "claims per caller",
 			"claims of all copies of their jobs ÷ callers; a caller with patience may enqueue several copies"),
-			func(q *question) number {
+			func(q *question) Value {
 				return ratio(float64(int64(q.jobs.claims)+q.jobs.copies), float64(q.jobs.callers), noCallers)
 			}),
 		ofJobs(share(more("answered.share", "1", "callers answered in time",
 			"with patience: share of the callers of whose job a copy was done in time")),
-			func(q *question) number {
+			func(q *question) Value {
 				n := ratio(float64(q.jobs.answered), float64(q.jobs.patient), noCallers)
-				n.bound = q.jobs.undecided > 0
+				n.Bound = plain.When(!n.Null && q.jobs.undecided > 0, ">=")
 				return n.unless(!q.anyPatience(q.Class), noPatience)
 			}),
 		ofClock(more("answered.rate", "1/s", "callers answered per second",
-			"with patience: callers answered in time, per second"), func(q *question) number {
+			"with patience: callers answered in time, per second"), func(q *question) Value {
 			n := ratio(float64(q.clock.answered), q.clock.span.Seconds(), noTime)
 			return n.unless(!q.anyPatience(q.Class), noPatience)
 		}),
@@ -83,7 +86,7 @@ func slowdownMetric() metric {
 	info := less(slowdown, "1", "slowdown by the storms",
 		"mean fresh wait ÷ that of the same seeds with all storms removed; asked for, it takes a second run")
 	info.OnRequest = true
-	return ofJobs(info, func(*question) number { return none("the seed was not run without storms") })
+	return ofJobs(info, func(*question) Value { return none("the seed was not run without storms") })
 }
 
 // CompareWithCalm sets the slowdowns of r: calm is a run of the same policy, seed and settings without storms.
@@ -94,22 +97,24 @@ func (r *Run) CompareWithCalm(calm *Run) {
 		if v.Metric != slowdown || k >= len(r.means) || k >= len(calm.means) {
 			continue
 		}
-		*v = slowdownBy(r.means[k], calm.means[k]).of(v.Query)
+		q := v.Query
+		*v = slowdownBy(r.means[k], calm.means[k])
+		v.Query = q
 		k++
 	}
 }
 
 // slowdownBy returns the ratio of the mean waits with and without storms.
-func slowdownBy(stormy, quiet number) number {
+func slowdownBy(stormy, quiet Value) Value {
 	switch {
-	case stormy.reason != "":
+	case stormy.Null:
 		return stormy
-	case quiet.reason != "":
-		return none(quiet.reason + " without the storms")
-	case quiet.bound:
+	case quiet.Null:
+		return none(quiet.Reason + " without the storms")
+	case quiet.Bound != "":
 		return none("without the storms, too, jobs were unclaimed at the end")
-	case quiet.value == 0:
+	case quiet.Value == 0:
 		return none("without the storms no fresh job waits")
 	}
-	return number{value: stormy.value / quiet.value, bound: stormy.bound}
+	return Value{Value: stormy.Value / quiet.Value, Bound: stormy.Bound}
 }

@@ -38,13 +38,13 @@ func waitMetrics() []metric {
 	var list []metric
 	for id := freshWait; id < numFamilies; id++ {
 		f := &families[id]
-		add := func(name, label, doc string, q float64, of func(w *Waits) number) {
+		add := func(name, label, doc string, q float64, of func(w *Waits) Value) {
 			info := less(f.name+"."+name, "s", label+" "+f.label, doc+" of the time "+f.doc)
 			info.Quantile = q
 			if info.KM = strings.HasSuffix(name, ".km"); info.KM {
 				info.OnRequest, info.Label = true, info.Label+" (Kaplan–Meier)"
 			}
-			list = append(list, metric{MetricInfo: info, family: id, ofWait: of, of: func(q *question) number {
+			list = append(list, metric{MetricInfo: info, family: id, ofWait: of, of: func(q *question) Value {
 				w := q.jobs.wait(id)
 				if w.Count() == 0 {
 					return none(f.empty)
@@ -54,41 +54,41 @@ func waitMetrics() []metric {
 		}
 		add("mean", "mean", "mean", 0, (*Waits).mean)
 		for _, p := range waitQuantiles {
-			add(p.name, p.label, p.name, p.q, func(w *Waits) number { return w.quantile(p.q) })
+			add(p.name, p.label, p.name, p.q, func(w *Waits) Value { return w.quantile(p.q) })
 		}
 		add("max", "longest", "longest", 0, (*Waits).longest)
 		add("mean.km", "mean", "Kaplan–Meier mean, up to the longest seen,", 0,
-			func(w *Waits) number { return w.kaplanMeier().mean() })
+			func(w *Waits) Value { return w.kaplanMeier().mean() })
 		for _, p := range waitQuantiles {
 			add(p.name+".km", p.label, "Kaplan–Meier "+p.name, p.q,
-				func(w *Waits) number { return w.kaplanMeier().quantile(p.q) })
+				func(w *Waits) Value { return w.kaplanMeier().quantile(p.q) })
 		}
 	}
 	within := share(more("fresh.within", "1", "fresh jobs claimed in time",
 		"share of fresh jobs claimed within the limit; an unclaimed one counts against it once it has waited longer"))
 	within.Filters, within.OnRequest = byAny|NeedsLimit, true
-	return append(list, ofJobs(within, func(q *question) number { return q.jobs.within(q.Limit) }))
+	return append(list, ofJobs(within, func(q *question) Value { return q.jobs.within(q.Limit) }))
 }
 
 // mean returns the mean wait, a lower bound if some waits have not ended: they count with their age so far.
-func (w *Waits) mean() number {
+func (w *Waits) mean() Value {
 	n := w.Count()
 	sum := w.Ended.sum() + w.Unresolved.sum()
-	return number{value: sum / float64(n) / float64(time.Second), bound: w.Unresolved.Count() > 0}
+	return atLeast(sum/float64(n)/float64(time.Second), w.Unresolved.Count() > 0)
 }
 
-func (w *Waits) longest() number {
-	return number{value: max(w.Ended.Max(), w.Unresolved.Max()).Seconds(), bound: w.Unresolved.Count() > 0}
+func (w *Waits) longest() Value {
+	return atLeast(max(w.Ended.Max(), w.Unresolved.Max()).Seconds(), w.Unresolved.Count() > 0)
 }
 
 // quantile returns a quantile of the waits. Where its rank falls among waits that have not ended, it is a lower bound,
 // computed as if they ended now.
-func (w *Waits) quantile(q float64) number {
+func (w *Waits) quantile(q float64) Value {
 	rank := rankOf(q, uint64(w.Count()))
 	if rank <= uint64(w.Ended.Count()) {
 		return some(w.Ended.atRank(rank).Seconds())
 	}
-	return number{value: joined(w.Ended, w.Unresolved).atRank(rank).Seconds(), bound: true}
+	return atLeast(joined(w.Ended, w.Unresolved).atRank(rank).Seconds(), true)
 }
 
 // survival is a Kaplan–Meier estimate: share[i] of the waits last longer than at[i].
@@ -121,22 +121,22 @@ func (h *Histogram) in(i int) float64 {
 	return float64(h.counts[i])
 }
 
-func (s *survival) quantile(q float64) number {
+func (s *survival) quantile(q float64) Value {
 	for i, share := range s.share {
 		if share <= (1-q)*(1+1e-12) {
 			return some(s.at[i].Seconds())
 		}
 	}
-	return number{value: s.last.Seconds(), bound: true}
+	return atLeast(s.last.Seconds(), true)
 }
 
 // mean returns the mean wait that the Kaplan–Meier curve gives: the area below it up to the longest wait seen.
-func (s *survival) mean() number {
+func (s *survival) mean() Value {
 	area, before, share := 0.0, time.Duration(0), 1.0
 	for i, at := range s.at {
 		area += float64(share * (at - before).Seconds())
 		before, share = at, s.share[i]
 	}
 	area += float64(share * (s.last - before).Seconds())
-	return number{value: area, bound: share > 1e-12}
+	return atLeast(area, share > 1e-12)
 }

@@ -36,7 +36,7 @@ func PooledQuantile(q Query, pooled []NamedHistogram) (value float64, bound, ok 
 	for i := range pooled {
 		if p := &pooled[i]; p.Query == want && p.Count() > 0 {
 			n := m.ofWait(&p.Waits)
-			return n.value, n.bound, true
+			return n.Value, n.Bound != "", true
 		}
 	}
 	return 0, false, false
@@ -85,7 +85,7 @@ func PoolTenantWaits(runs []*Run) []TenantWait {
 			w.merge(&run.tenantWaits[k])
 		}
 		p99 := w.quantile(.99)
-		pooled[k] = TenantWait{Jobs: w.Count(), P99: p99.value, AtLeast: p99.bound}
+		pooled[k] = TenantWait{Jobs: w.Count(), P99: p99.Value, AtLeast: p99.Bound != ""}
 	}
 	return pooled
 }

@@ -134,7 +134,9 @@ func (c *Collector) run() Run {
 	}
 	for i := range c.questions {
 		q := &c.questions[i]
-		r.Values = append(r.Values, q.answer().of(q.Query))
+		v := q.answer()
+		v.Query = q.Query
+		r.Values = append(r.Values, v)
 		if q.jobs != nil && q.Metric == slowdown {
 			r.means = append(r.means, lookup("fresh.wait.mean").of(q))
 		}

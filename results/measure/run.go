@@ -15,7 +15,7 @@ type Run struct {
 
 	tenantWaits []PackedWaits // waits of the first mostTenantWaits of Tenants
 
-	means []number // mean fresh waits, in the order of the slowdown values
+	means []Value // mean fresh waits, in the order of the slowdown values
 }
 
 // Value is the value of one metric in one run. Bound is ">=" for a lower bound, as of a quantile among unresolved jobs.

@@ -301,8 +301,8 @@ const fewestGone = 1024
 func starvingMetrics() []metric {
 	const who = "; a fresh job starves from when it has waited for as long as starved-after of its class says " +
 		"until it is claimed"
-	ofHunger := func(info MetricInfo, of func(q *question, span time.Duration) number) metric {
-		return metric{MetricInfo: info, basis: onHunger, of: func(q *question) number {
+	ofHunger := func(info MetricInfo, of func(q *question, span time.Duration) Value) metric {
+		return metric{MetricInfo: info, basis: onHunger, of: func(q *question) Value {
 			if span := q.hungry.to.Sub(q.hungry.from); span > 0 {
 				return of(q, span)
 			}
@@ -311,18 +311,18 @@ func starvingMetrics() []metric {
 	}
 	return []metric{
 		ofJobs(share(less("starved.jobs", "1", "starved jobs",
-			"share of the fresh jobs that starved, unclaimed ones once they do"+who)), func(q *question) number {
+			"share of the fresh jobs that starved, unclaimed ones once they do"+who)), func(q *question) Value {
 			return ratio(float64(q.jobs.starved), float64(q.jobs.starved+q.jobs.timely), "no fresh job was ready")
 		}),
 		ofHunger(share(less("starved.share", "1", "time in starvation",
-			"share of the time in which some fresh job starved"+who)), func(q *question, span time.Duration) number {
+			"share of the time in which some fresh job starved"+who)), func(q *question, span time.Duration) Value {
 			return some(float64(q.hungry.starved) / float64(span))
 		}),
 		ofHunger(less("starved.longest", "s", "longest starvation", "longest stretch in which some fresh job starved"+who),
-			func(q *question, _ time.Duration) number { return some(q.hungry.longest.Seconds()) }),
+			func(q *question, _ time.Duration) Value { return some(q.hungry.longest.Seconds()) }),
 		ofHunger(share(less(crowding, "1", "claims that went past starved jobs", "of the claims made while some fresh job "+
 			"starved, the share that went to retries and to jobs ready later"+who)),
-			func(q *question, _ time.Duration) number {
+			func(q *question, _ time.Duration) Value {
 				return ratio(float64(q.hungry.crowded), float64(q.hungry.claims), "no job starved while another was claimed")
 			}),
 	}

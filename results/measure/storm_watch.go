@@ -24,16 +24,16 @@ type stormWatch struct {
 }
 
 // drained returns the drain time of the storm, a lower bound if the backlog had not drained by end.
-func (w *stormWatch) drained(end engine.Time) number {
+func (w *stormWatch) drained(end engine.Time) Value {
 	if w.drainedAt < 0 {
-		return number{value: end.Sub(w.over).Seconds(), bound: true}
+		return atLeast(end.Sub(w.over).Seconds(), true)
 	}
 	return some(w.drainedAt.Sub(w.over).Seconds())
 }
 
 // recovered returns the recovery time of the storm, a lower bound if it had not recovered by end. left is true if jobs
 // are left in the store: if not, nothing can undo a recovery that was still to be confirmed.
-func (w *stormWatch) recovered(end engine.Time, left bool) number {
+func (w *stormWatch) recovered(end engine.Time, left bool) Value {
 	switch {
 	case w.recovery == nil:
 		return none("the mean service time and the arrival rate are not known")
@@ -42,9 +42,9 @@ func (w *stormWatch) recovered(end engine.Time, left bool) number {
 	case w.recoveredAt >= 0:
 		return some(w.recoveredAt.Sub(w.over).Seconds())
 	case w.candidate < 0:
-		return number{value: end.Sub(w.over).Seconds(), bound: true}
+		return atLeast(end.Sub(w.over).Seconds(), true)
 	}
-	return number{value: w.candidate.Sub(w.over).Seconds(), bound: left}
+	return atLeast(w.candidate.Sub(w.over).Seconds(), left)
 }
 
 // stormState holds the backlog and the waits from before the first storm, and measures how long they take to return to

@@ -81,7 +81,7 @@ func (s *tenantShares) end(t *tenantCounts) {
 
 // jain returns Jain's fairness index (Σx)² ÷ (n·Σx²) over the n tenants with a demand (Jain, Chiu and Hawe, 1984),
 // where x is a tenant's executions ÷ its max-min fair share of all executions. Jobs of no tenant are left out.
-func (s *tenantShares) jain() number {
+func (s *tenantShares) jain() Value {
 	if !s.ended {
 		return none(noTime)
 	}

@@ -1,6 +1,9 @@
 package measure
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // WorstTenant is the tenant name, in a Query, of the tenant with the worst value, which may be another tenant in each
 // run. Tenants without jobs are left out.
@@ -43,7 +46,7 @@ func (c *Collector) byTenants(m *metric, q Query) (parts []question, reason stri
 }
 
 // answer returns the value of a query in the run that was measured, or the reason why it has none.
-func (q *question) answer() number {
+func (q *question) answer() Value {
 	switch {
 	case q.reason != "":
 		return none(q.reason)
@@ -54,26 +57,26 @@ func (q *question) answer() number {
 }
 
 // worst returns the worst value of a query among tenants with jobs. If any value is a lower bound, so is the highest.
-func (q *question) worst() number {
-	worst, bound := none("no tenant has a job"), false
+func (q *question) worst() Value {
+	worst, bound := none("no tenant has a job"), ""
 	for i := range q.parts {
 		if q.parts[i].present.enqueued == 0 {
 			continue
 		}
 		n := q.parts[i].answer()
-		if n.reason != "" {
-			if worst.reason != "" {
+		if n.Null {
+			if worst.Null {
 				worst = n
 			}
 			continue
 		}
-		bound = bound || n.bound
-		if worst.reason != "" || q.metric.MoreIsBetter == (n.value < worst.value) {
+		bound = cmp.Or(n.Bound, bound)
+		if worst.Null || q.metric.MoreIsBetter == (n.Value < worst.Value) {
 			worst = n
 		}
 	}
 	if q.metric.LessIsBetter {
-		worst.bound = bound
+		worst.Bound = bound
 	}
 	return worst
 }

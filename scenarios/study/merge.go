@@ -13,6 +13,7 @@ import (
 
 	"qsim/results"
 	"qsim/results/plain"
+	"qsim/scenarios"
 )
 
 // summaryJSON is the name of the file with the results of a complete sweep.
@@ -125,6 +126,11 @@ func (v *inventory) file(name string) error {
 	}
 	if v.model == nil {
 		v.model, v.first = h, name
+		sc, _ := scenarios.Load(name, h.YAML, nil) // nil where the files that it names are not at hand
+		if sc != nil && sc.PoliciesNamed(sc.Baseline)[0] != h.Sweep.Baseline {
+			v.problem("%s has the baseline %s, but its scenario has %s", name, h.Sweep.Policies[h.Sweep.Baseline].Label,
+				sc.Baseline)
+		}
 	}
 	want := len(shard.cells(h.Cells))
 	switch own, other := originOf(&h.Sweep), originOf(&v.model.Sweep); {

@@ -354,6 +354,7 @@ func TestDamagedShards(t *testing.T) {
 		{"a verdict on another policy", first(func(c *results.Cell) { c.Rows[1].Verdicts[0].Policy = "fifo" }), "row 1 has a verdict about fifo"},
 		{"a baseline below the policies", begun(func(h *header) { h.Sweep.Baseline = -1 }), "the header has no policy -1, its baseline"},
 		{"a baseline beyond the policies", begun(func(h *header) { h.Sweep.Baseline = 2 }), "the header has no policy 2, its baseline"},
+		{"another baseline", begun(func(h *header) { h.Sweep.Baseline = 1 }), "shard-0-of-1.jsonl has the baseline Weighted 80/20, but its scenario has fifo"},
 		{"an unknown member of the header", longer(text, `"note":"mine",`), "shard-0-of-1.jsonl:1: read the header of a shard: the line is damaged: it has more than its checksum covers"},
 		{"a member of a cell twice", join(lines[0], longer(lines[1], `"format":3,`)), "shard-0-of-1.jsonl:2: read a cell: the line is damaged: it has more than its checksum covers"},
 		{"a member in capitals", bytes.Replace(text, []byte(`{"format"`), []byte(`{"Format"`), 1), "shard-0-of-1.jsonl:1: read the header of a shard: the line is damaged: it has more than its checksum covers"},

@@ -111,9 +111,9 @@ func (e *expander) objective(node *yaml.Node) *yaml.Node {
 		return nil
 	}
 	pairs := []any{"metric", q.Metric}
-	for _, f := range [][2]string{{"during", q.During}, {"after", q.After}, {"class", q.Class}, {"tenant", q.Tenant}} {
-		if f[1] != "" {
-			pairs = append(pairs, f[0], f[1])
+	for _, part := range q.Parts() {
+		if *part.Value != "" {
+			pairs = append(pairs, part.Word, *part.Value)
 		}
 	}
 	if q.Limit > 0 {

@@ -260,22 +260,13 @@ func scenarioEntries() []entry {
 	})
 }
 
-// metricFilters lists the keys of an objective that narrow a metric down.
-var metricFilters = []struct {
-	filter measure.Filters
-	key    string
-}{
-	{measure.ByDuring, "during"}, {measure.ByAfter, "after"}, {measure.ByClass, "class"}, {measure.ByTenant, "tenant"},
-	{measure.NeedsLimit, "limit"},
-}
-
 func metricEntries() []entry { return plain.Map(measure.Metrics(), metricEntry) }
 
 func metricEntry(m measure.MetricInfo) entry {
 	var keys []string
-	for _, f := range metricFilters {
-		if m.Filters.Has(f.filter) {
-			keys = append(keys, f.key)
+	for _, part := range append(new(measure.Query).Parts(), measure.QueryPart{Word: "limit", Filter: measure.NeedsLimit}) {
+		if m.Filters.Has(part.Filter) {
+			keys = append(keys, part.Word)
 		}
 	}
 	narrowing := strings.Join(keys, ", ")

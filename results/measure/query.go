@@ -17,16 +17,16 @@ func ParseQuery(text string) (Query, error) {
 		return Query{}, fmt.Errorf("want a metric, such as fresh.wait.p99")
 	}
 	q := Query{Metric: words[0]}
-	parts := q.parts()
+	parts := q.Parts()
 	for i := 1; i < len(words); i += 2 {
 		word := words[i]
 		if i+1 == len(words) {
 			return Query{}, fmt.Errorf("%s: a value is missing after %s", q, word)
 		}
 		value := words[i+1]
-		at := slices.IndexFunc(parts, func(p queryPart) bool { return p.word == word })
+		at := slices.IndexFunc(parts, func(p QueryPart) bool { return p.Word == word })
 		switch {
-		case word == "limit" && q.Limit != 0, at >= 0 && *parts[at].value != "":
+		case word == "limit" && q.Limit != 0, at >= 0 && *parts[at].Value != "":
 			return Query{}, fmt.Errorf("%s is there twice", word)
 		case word == "limit":
 			limit, err := time.ParseDuration(value)
@@ -37,29 +37,30 @@ func ParseQuery(text string) (Query, error) {
 		case at < 0:
 			return Query{}, fmt.Errorf("%s: want during, after, class, tenant or limit behind the metric, not %s", q, word)
 		default:
-			*parts[at].value = value
+			*parts[at].Value = value
 		}
 	}
 	return q, nil
 }
 
-// queryPart is one of the ways in which a query narrows its metric: during or after a storm, to a class or to a tenant.
-type queryPart struct {
-	word   string
-	value  *string // within the query; empty: not narrowed so
-	filter Filters
+// QueryPart is one of the ways in which a query narrows its metric: during or after a storm, to a class or to a tenant.
+type QueryPart struct {
+	Word   string
+	Value  *string // within the query; empty: not narrowed so
+	Filter Filters
 }
 
-func (q *Query) parts() []queryPart {
-	return []queryPart{{"during", &q.During, ByDuring}, {"after", &q.After, ByAfter}, {"class", &q.Class, ByClass},
+// Parts returns all ways to narrow a query, in the order of its text.
+func (q *Query) Parts() []QueryPart {
+	return []QueryPart{{"during", &q.During, ByDuring}, {"after", &q.After, ByAfter}, {"class", &q.Class, ByClass},
 		{"tenant", &q.Tenant, ByTenant}}
 }
 
 // String returns a query in the syntax of a scenario's objectives: "fresh.wait.p99 during payments-down".
 func (q Query) String() string {
 	words := q.Metric
-	for _, part := range q.parts() {
-		words += plain.When(*part.value != "", " "+part.word+" "+*part.value)
+	for _, part := range q.Parts() {
+		words += plain.When(*part.Value != "", " "+part.Word+" "+*part.Value)
 	}
 	return words + plain.When(q.Limit != 0, " limit "+plain.Setting(q.Limit))
 }

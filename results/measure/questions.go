@@ -66,9 +66,9 @@ func (c *Collector) question(q Query) question {
 
 // filtersOf returns the set of filters that a query uses.
 func filtersOf(q Query) (f Filters) {
-	for _, part := range q.parts() {
-		if *part.value != "" {
-			f |= part.filter
+	for _, part := range q.Parts() {
+		if *part.Value != "" {
+			f |= part.Filter
 		}
 	}
 	return f

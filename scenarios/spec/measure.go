@@ -46,25 +46,20 @@ func (sc *Scenario) checkQuery(q measure.Query) *quantity.Error {
 		}
 	}
 	classes := plain.Map(sc.Jobs, func(j JobClass) string { return j.Class })
-	for _, f := range []struct {
-		key, value, what string
-		filter           measure.Filters
-		names            []string
-	}{
-		{"during", q.During, "storm", measure.ByDuring, storms}, {"after", q.After, "storm", measure.ByAfter, storms},
-		{"class", q.Class, "job class", measure.ByClass, classes},
-		{"tenant", q.Tenant, "tenant", measure.ByTenant, sc.TenantNames()[1:]},
-	} {
-		switch {
-		case f.value == "":
-		case f.filter == measure.ByTenant && f.value == measure.WorstTenant && info.Filters.Has(f.filter):
-			if why := info.NoWorst(len(f.names)); why != "" {
+	nouns := map[string]string{"during": "storm", "after": "storm", "class": "job class", "tenant": "tenant"}
+	names := map[string][]string{"storm": storms, "job class": classes, "tenant": sc.TenantNames()[1:]}
+	for _, part := range q.Parts() {
+		noun := nouns[part.Word]
+		switch value, narrows := *part.Value, info.Filters.Has(part.Filter); {
+		case value == "":
+		case noun == "tenant" && value == measure.WorstTenant && narrows:
+			if why := info.NoWorst(len(names[noun])); why != "" {
 				return quantity.Errorf("%s has no worst tenant: %s", q.Metric, why)
 			}
-		case !info.Filters.Has(f.filter):
-			return quantity.Errorf("%s cannot be narrowed by %s", q.Metric, f.key)
-		case !slices.Contains(f.names, f.value):
-			return reference.UnknownName(f.what, f.value, f.names)
+		case !narrows:
+			return quantity.Errorf("%s cannot be narrowed by %s", q.Metric, part.Word)
+		case !slices.Contains(names[noun], value):
+			return reference.UnknownName(noun, value, names[noun])
 		}
 	}
 	switch needs := info.Filters.Has(measure.NeedsLimit); {

@@ -65,3 +65,12 @@ type Objective struct {
 
 // Line returns the line of the objective in the scenario's file, from 1; 0 if it comes from an override.
 func (o *Objective) Line() int { return o.line }
+
+// Query returns what the objective bounds: its metric, narrowed as the objective says.
+func (o *Objective) Query() measure.Query {
+	q := measure.Query{Metric: o.Metric, During: o.During, After: o.After, Class: o.Class, Tenant: o.Tenant}
+	if o.Limit != nil {
+		q.Limit = o.Limit.Std()
+	}
+	return q
+}

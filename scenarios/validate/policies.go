@@ -200,15 +200,10 @@ func (c *validator) checkMetric(in checks.Section, o *spec.Objective) {
 		c.Add(in.Place("metric"), reference.UnknownWord("metric", o.Metric, spec.MetricNames(), help))
 		return
 	}
-	for _, filter := range []struct {
-		key, value string
-		is         measure.Filters
-	}{
-		{"during", o.During, measure.ByDuring}, {"after", o.After, measure.ByAfter},
-		{"class", o.Class, measure.ByClass}, {"tenant", o.Tenant, measure.ByTenant},
-	} {
-		in.Fault(filter.value != "" && !info.Filters.Has(filter.is), filter.key+":",
-			"%s cannot be narrowed by %s", o.Metric, filter.key)
+	q := o.Query()
+	for _, part := range q.Parts() {
+		in.Fault(*part.Value != "" && !info.Filters.Has(part.Filter), part.Word+":",
+			"%s cannot be narrowed by %s", o.Metric, part.Word)
 	}
 	needs := info.Filters.Has(measure.NeedsLimit)
 	in.Fault(needs && o.Limit == nil && in.Sound(), "metric", "%s needs a limit", o.Metric).Help =

@@ -107,13 +107,7 @@ func objectivesOf(sc *scenarios.Scenario) []measure.Objective {
 	var all []measure.Objective
 	for i := range sc.Objectives {
 		o := &sc.Objectives[i]
-		r := measure.Objective{
-			Query:  measure.Query{Metric: o.Metric, During: o.During, After: o.After, Class: o.Class, Tenant: o.Tenant},
-			Expect: o.Expect.Value(), Line: o.Line(),
-		}
-		if o.Limit != nil {
-			r.Limit = o.Limit.Std()
-		}
+		r := measure.Objective{Query: o.Query(), Expect: o.Expect.Value(), Line: o.Line()}
 		bound, word := o.Below, "below "
 		if o.Above != nil {
 			bound, word, r.Above = o.Above, "above ", true

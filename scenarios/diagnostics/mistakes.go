@@ -27,18 +27,18 @@ func (s *Source) Cause(e *yaml.LoadError, mark *yaml.Mark) *quantity.Error {
 	} else if strings.HasSuffix(e.Message, "has no value") && e.Mark.Line < len(s.lines) {
 		lines = []int{e.Mark.Line, e.Mark.Line + 1} // the next line need not be part of it
 	}
-	for _, line := range lines {
-		if bad, column := s.strange(line); bad != nil {
-			*mark = yaml.Mark{Line: line, Column: column}
-			return bad
+	for _, number := range lines {
+		if line := &s.lines[number-1]; line.bad != nil {
+			*mark = yaml.Mark{Line: number, Column: line.column}
+			return line.bad
 		}
 	}
-	from, text := 0, s.lines[e.Mark.Line-1]
+	from, text := 0, s.lines[e.Mark.Line-1].text
 	if !syntax {
 		if from = e.Mark.Column - 1; from > 0 && s.CharacterAt(yaml.Mark{Line: e.Mark.Line, Column: from}) == '{' {
 			from-- // the outer of two templates
 		}
-		text = from64(s.runes(e.Mark.Line), from)
+		text = from64(s.lines[e.Mark.Line-1].runes, from)
 	}
 	found := template.FindStringIndex(text)
 	switch {
@@ -65,14 +65,14 @@ func (s *Source) Alike(found List) List {
 	if first := found[0]; first.Message != noTemplates && first.Help != plainSpace {
 		return found
 	}
-	for i, text := range s.lines {
-		text, _, _ = strings.Cut(text, " #")
+	for i, line := range s.lines {
+		text, _, _ := strings.Cut(line.text, " #")
 		for _, match := range alike.FindAllStringSubmatchIndex(text, mostAlike) {
 			at := yaml.Mark{Line: i + 1, Column: 1 + len([]rune(text[:max(match[2], match[4])]))}
-			if bad, column := s.strange(at.Line); match[4] >= 0 {
+			if match[4] >= 0 {
 				found = found.withAt(at, s.noTemplate(at))
-			} else if column == at.Column {
-				found = found.withAt(at, bad)
+			} else if line.column == at.Column {
+				found = found.withAt(at, line.bad)
 			}
 			if len(found) >= mostAlike {
 				return found
@@ -97,29 +97,6 @@ func (ds List) withAt(at yaml.Mark, bad *quantity.Error) List {
 func from64(line []rune, from int) string {
 	from = max(0, min(from, len(line)))
 	return string(line[from:min(len(line), from+64)])
-}
-
-// runes returns the characters of a line. Those of the last line asked for are cached: a line may be as long as the
-// file, and have as many errors.
-func (s *Source) runes(line int) []rune {
-	if s.last.line != line {
-		s.last.line, s.last.runes = line, []rune(s.lines[line-1])
-		s.last.bad, s.last.column = strange(s.lines[line-1])
-	}
-	return s.last.runes
-}
-
-func (s *Source) strange(line int) (*quantity.Error, int) {
-	s.runes(line)
-	return s.last.bad, s.last.column
-}
-
-// lastLine caches the characters of the line searched last, and its first unusual character.
-type lastLine struct {
-	line   int
-	runes  []rune
-	bad    *quantity.Error
-	column int
 }
 
 // template matches placeholders for values in the notations of other tools, such as ${NAME}.

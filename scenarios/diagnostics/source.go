@@ -8,23 +8,36 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"qsim/engine/quantity"
 	"qsim/scenarios/tree"
 )
 
 // Source is the text of one scenario, with the positions of its values.
 type Source struct {
 	text   []byte
-	lines  []string
+	lines  []sourceLine
 	width  map[yaml.Mark]*yaml.Node  // scalars of the text, by position
 	around map[*yaml.Node]*yaml.Node // maps of the text, by their keys
 	paths  map[yaml.Mark]string      // paths of the text's values, by position
-	last   lastLine
+}
+
+// sourceLine is one line of a scenario, with its first look-alike character: see strange.
+type sourceLine struct {
+	text   string
+	runes  []rune
+	bad    *quantity.Error
+	column int
 }
 
 // NewSource returns the Source of a text. Index adds the positions of its values.
 func NewSource(text []byte) *Source {
-	return &Source{text: text, lines: splitLines(text), width: map[yaml.Mark]*yaml.Node{},
-		around: map[*yaml.Node]*yaml.Node{}, paths: map[yaml.Mark]string{}}
+	s := &Source{text: text, width: map[yaml.Mark]*yaml.Node{}, around: map[*yaml.Node]*yaml.Node{},
+		paths: map[yaml.Mark]string{}}
+	for _, line := range splitLines(text) {
+		bad, column := strange(line)
+		s.lines = append(s.lines, sourceLine{line, []rune(line), bad, column})
+	}
+	return s
 }
 
 // Index records the positions and the paths of all values in a YAML node of the text, whose own path is path.
@@ -62,10 +75,10 @@ func (s *Source) At(mark yaml.Mark) (node, around *yaml.Node) {
 
 // CharacterAt returns the character at a position of the text, 0 if there is none.
 func (s *Source) CharacterAt(at yaml.Mark) rune {
-	if at.Line < 1 || at.Line > len(s.lines) || at.Column < 1 || at.Column > len(s.runes(at.Line)) {
+	if at.Line < 1 || at.Line > len(s.lines) || at.Column < 1 || at.Column > len(s.lines[at.Line-1].runes) {
 		return 0
 	}
-	return s.runes(at.Line)[at.Column-1]
+	return s.lines[at.Line-1].runes[at.Column-1]
 }
 
 // WidthOf returns the width in characters of a scalar in the file: with its quotes, and only of its first line.

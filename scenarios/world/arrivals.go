@@ -6,6 +6,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/dist"
 	"qsim/engine/keyed"
+	"qsim/results/plain"
 	"qsim/scenarios"
 	"qsim/scenarios/spec"
 )
@@ -44,7 +45,7 @@ func newProcess(sc *scenarios.Scenario, class int, rand keyed.Rand) (process, er
 	case "constant":
 		r.gaps = nil
 	case "gamma":
-		gaps := must(dist.Gamma(1, max(float64(*a.CV), leastCV)))
+		gaps := plain.Must(dist.Gamma(1, max(float64(*a.CV), leastCV)))
 		r.gaps = &gaps
 	case "on-off":
 		r.phases = &phases{draws: draws, on: a.On.Dist(), off: a.Off.Dist(), end: float64(a.Start)}
@@ -254,15 +255,7 @@ func (b *batches) next() (arrival, bool) {
 }
 
 // unitExponential is the exponential distribution of mean 1.
-var unitExponential = must(dist.Exponential(1))
-
-// must returns the value of a call that cannot fail; it panics for an error.
-func must[T any](value T, err error) T {
-	if err != nil {
-		panic("world: " + err.Error())
-	}
-	return value
-}
+var unitExponential = plain.Must(dist.Exponential(1))
 
 // sine returns sin(2π·turn) for any turn of at most 2^50, with an error below 1e-15. It gives the same bits on every
 // processor, which math.Sin does not: no product is fused with a sum.

@@ -7,6 +7,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/fault"
 	"qsim/engine/sim"
+	"qsim/results/plain"
 	"qsim/scenarios"
 	"qsim/scenarios/spec"
 )
@@ -20,7 +21,8 @@ func engineConfig(e *scenarios.Engine) engine.Config {
 			IgnoreDue: f.OnDue.Value(), Prefetch: int(f.Prefetch), Cooldown: f.Cooldown.Std(),
 			Debounce: f.CooldownFrom.Value(), ErrorPause: f.ErrorPause.Std()},
 		Commit: engine.CommitConfig{Batch: int(k.Batch), Linger: k.Linger.Std(), Eager: k.Eager, Calls: int(k.Calls),
-			Timeout: k.Timeout.Std(), Drop: k.GiveUp.Value(), Tries: int(k.Tries), Backpressure: int(k.Backpressure)},
+			Timeout: k.Timeout.Std(), Drop: k.GiveUp.Value(), Tries: int(k.Tries), Backpressure: int(k.Backpressure),
+			Backoff: plain.Map(k.Backoff, scenarios.Duration.Std)},
 		Lease:    leaseConfig(&e.Lease),
 		Reaper:   reaperConfig(&e.Reaper),
 		Promoter: promoterConfig(&e.Promoter),
@@ -30,9 +32,6 @@ func engineConfig(e *scenarios.Engine) engine.Config {
 	c.Leader.TTL, c.Leader.Renew = e.Leader.TTL.Std(), e.Leader.Renew.Std()
 	if f.ErrorPause == 0 {
 		c.Fetch.ErrorPause = -1 // no pause; the engine's 0 means the poll interval
-	}
-	for _, pause := range k.Backoff {
-		c.Commit.Backoff = append(c.Commit.Backoff, pause.Std())
 	}
 	if e.Ack.Value() {
 		// What was claimed is out of the store for good: only the node that has it can

@@ -10,6 +10,7 @@ import (
 	"qsim/engine/memstore"
 	"qsim/engine/unfinished"
 	"qsim/policies"
+	"qsim/results/plain"
 	"qsim/scenarios"
 )
 
@@ -55,7 +56,7 @@ func (b *Bounds) Deadline(now engine.Time, store *memstore.Store) (end engine.Ti
 		b.need(l, &all[i])
 	}
 	if b.Scenario.Does(fault.Redrive) { // all dead jobs may come back, and start over
-		dead, tries := must(store.Stats(context.Background(), 0)).Dead, b.tries()
+		dead, tries := plain.Must(store.Stats(context.Background(), 0)).Dead, b.tries()
 		l.jobs += dead
 		l.attempts += dead * tries
 		l.fails += dead * tries

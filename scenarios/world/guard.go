@@ -13,6 +13,7 @@ import (
 	"qsim/engine/memstore"
 	"qsim/engine/sim"
 	"qsim/results/measure"
+	"qsim/results/plain"
 	"qsim/scenarios"
 )
 
@@ -73,7 +74,7 @@ func (g *guard) broken() bool { return g.checker != nil && g.checker.Breach() !=
 // audit compares the content of the store with the recorded events.
 func (g *guard) audit(s *sim.Sim) {
 	store := s.Store().(*memstore.Store)
-	g.checker.Balance(must(store.Stats(context.Background(), 0)))
+	g.checker.Balance(plain.Must(store.Stats(context.Background(), 0)))
 	g.checker.Sweep(store.Each)
 }
 

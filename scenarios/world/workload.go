@@ -10,6 +10,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/dist"
 	"qsim/engine/keyed"
+	"qsim/results/plain"
 	"qsim/scenarios"
 	"qsim/scenarios/spec"
 )
@@ -81,7 +82,7 @@ func newWorkload(sc *scenarios.Scenario, rand keyed.Rand) (*workload, error) {
 			class:   class,
 			proto:   engine.NewJob{Kind: engine.Kind(class), Priority: c.Priority, Delay: c.Delay.Std()},
 			grain:   engine.Time(sc.RetryOf(class).Grain),
-			tenants: must(dist.NewZipf(int(max(c.Tenants.Count, 1)), float64(c.Tenants.Skew))),
+			tenants: plain.Must(dist.NewZipf(int(max(c.Tenants.Count, 1)), float64(c.Tenants.Skew))),
 			only:    c.Tenants.Count <= 1,
 			tenant:  func(index int) engine.TenantID { return sc.TenantID(class, index) },
 			these:   c.Arrivals.Only,
@@ -216,13 +217,10 @@ func (b *bursts) next() (arrival, bool) {
 // pickNodes returns the indexes, in ascending order, of the nodes out of n that a storm hits: those of its list, or a
 // number of them drawn by the seed.
 func pickNodes(which spec.Nodes, n int, rand keyed.Rand, storm int) []int32 {
-	var picked []int32
 	if which.List != nil {
-		for _, i := range which.List {
-			picked = append(picked, int32(i))
-		}
-		return picked
+		return plain.Map(which.List, func(index scenarios.Count) int32 { return int32(index) })
 	}
+	var picked []int32
 	for node := range int32(n) {
 		picked = append(picked, node)
 	}

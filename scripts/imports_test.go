@@ -63,11 +63,11 @@ var mayImport = map[string][]string{
 	"scenarios/diagnostics": {"engine/quantity", "scenarios/tree"},
 
 	// The language itself, from what is known of keys up to what is wrong with a scenario. None of them loads one.
-	"scenarios/reference": {"engine/quantity", "scenarios/tree"},
-	"scenarios/checks":    {"engine", "engine/quantity", "scenarios/diagnostics", "scenarios/reference", "scenarios/tree"},
+	"scenarios/reference": {"engine/quantity", "results/plain", "scenarios/tree"},
+	"scenarios/checks":    {"engine", "engine/quantity", "results/plain", "scenarios/diagnostics", "scenarios/reference", "scenarios/tree"},
 	"scenarios/spec":      {"engine", "engine/dist", "engine/fault", "engine/quantity", "policies", "results/measure", "results/plain", "scenarios/checks", "scenarios/diagnostics", "scenarios/reference", "scenarios/tree"},
 	"scenarios/estimate":  {"engine", "engine/dist", "policies", "scenarios/reference", "scenarios/spec"},
-	"scenarios/validate":  {"engine", "engine/quantity", "policies", "results/measure", "scenarios/checks", "scenarios/diagnostics", "scenarios/estimate", "scenarios/reference", "scenarios/spec", "scenarios/tree"},
+	"scenarios/validate":  {"engine", "engine/quantity", "policies", "results/measure", "results/plain", "scenarios/checks", "scenarios/diagnostics", "scenarios/estimate", "scenarios/reference", "scenarios/spec", "scenarios/tree"},
 	"scenarios/origins":   {"policies", "scenarios/diagnostics", "scenarios/reference", "scenarios/spec", "scenarios/tree"},
 
 	// Several simulations at once: it knows no simulation.

@@ -13,6 +13,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/quantity"
+	"qsim/results/plain"
 	"qsim/scenarios/diagnostics"
 	"qsim/scenarios/reference"
 	"qsim/scenarios/tree"
@@ -115,14 +116,9 @@ func (c *Checker) hasUnknown(node *yaml.Node, is func(key string) bool) bool {
 
 // Known reports whether a name is among those defined, and adds an error if not; what is the noun for it, as "storm".
 func (c *Checker) Known(what string, at *yaml.Node, name string, there []NameAt) bool {
-	var names []string
-	for _, n := range there {
-		if n.Name == name {
-			return true
-		}
-		if !slices.Contains(names, n.Name) {
-			names = append(names, n.Name)
-		}
+	names := plain.Distinct(plain.Map(there, func(n NameAt) string { return n.Name }))
+	if slices.Contains(names, name) {
+		return true
 	}
 	if len(c.Classes) == 0 && strings.HasPrefix(what, "job class") {
 		return false // an error in jobs has already been reported

@@ -46,14 +46,17 @@ func (s Section) around() (parent Section, name any) {
 func (s Section) Node(key string) *yaml.Node {
 	node := s.full
 	for _, step := range s.to(key).path {
-		switch step := step.(type) {
-		case string:
-			node = tree.Lookup(node, step)
-		case int:
-			node = tree.LookupAt(node, step)
-		}
+		node = inside(node, step)
 	}
 	return node
+}
+
+// inside returns the value of a key or index in a map or list, or nil.
+func inside(node *yaml.Node, step any) *yaml.Node {
+	if index, is := step.(int); is {
+		return tree.LookupAt(node, index)
+	}
+	return tree.Lookup(node, step.(string))
 }
 
 // Has reports whether a map of the scenario, completed by defaults, has a key.
@@ -127,17 +130,16 @@ func (s Section) Sound(keys ...string) bool {
 	if len(keys) > 0 {
 		return !slices.ContainsFunc(keys, func(key string) bool { return !s.to(key).Sound() })
 	}
-	for i, step := range s.path {
-		around := s.Whole().In(s.path[:i]...).Node("")
-		if around == nil {
-			break // a default that depends on other values
-		}
-		if _, index := step.(int); index != (around.Kind == yaml.SequenceNode) || around.Kind == yaml.ScalarNode {
+	node := s.full
+	for _, step := range s.path {
+		if _, index := step.(int); index != (node.Kind == yaml.SequenceNode) || node.Kind == yaml.ScalarNode {
 			return false
 		}
+		if node = inside(node, step); node == nil {
+			return true // a default that depends on other values
+		}
 	}
-	node := s.Node("")
-	return node == nil || s.SoundNode(node)
+	return s.SoundNode(node)
 }
 
 // Required reports whether a map of the scenario has a key, and adds an error if it has not.

@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"qsim/engine/quantity"
+	"qsim/results/plain"
 	"qsim/scenarios/tree"
 )
 
@@ -91,11 +92,7 @@ func spell(rows []kindRow) string {
 
 // Kinds returns the names of the kinds in the table, such as all distributions, each once, in the table's order.
 func (t *KindTable) Kinds() []string {
-	var kinds []string
-	for _, row := range t.Rows {
-		kinds = append(kinds, row.Kind)
-	}
-	return slices.Compact(kinds)
+	return slices.Compact(plain.Map(t.Rows, func(row kindRow) string { return row.Kind }))
 }
 
 // RowsOf returns the combinations of keys by which a kind, such as one of distribution, can be given.

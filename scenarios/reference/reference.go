@@ -7,6 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"qsim/results/plain"
 	"qsim/scenarios/tree"
 )
 
@@ -159,9 +160,7 @@ func (l *Language) key(path string, s *yaml.Node, required bool) Key {
 		}
 	}
 	if examples := tree.Lookup(s, "examples"); examples != nil {
-		for _, example := range examples.Content {
-			k.Examples = append(k.Examples, tree.OneLine(tree.Plain(example)))
-		}
+		k.Examples = plain.Map(examples.Content, func(one *yaml.Node) string { return tree.OneLine(tree.Plain(one)) })
 	}
 	return k
 }
@@ -175,11 +174,7 @@ func (l *Language) value(s *yaml.Node) string {
 	words, items := tree.Lookup(s, "enum"), long(tree.Lookup(s, "items"))
 	switch typ := tree.Word(s, "type"); {
 	case words != nil && len(words.Content) <= 12:
-		var all []string
-		for _, w := range words.Content {
-			all = append(all, w.Value)
-		}
-		return strings.Join(all, " | ")
+		return strings.Join(plain.Map(words.Content, func(w *yaml.Node) string { return w.Value }), " | ")
 	case words != nil, tree.Lookup(s, "anyOf") != nil:
 		return "word"
 	case typ == "array" && tree.Word(items, "$ref") == "":

@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"qsim/engine/quantity"
+	"qsim/results/plain"
 	"qsim/scenarios/tree"
 )
 
@@ -50,11 +51,7 @@ func UnknownName(what, name string, names []string) *quantity.Error {
 	case near != "":
 		e.Help = fmt.Sprintf("did you mean %q?", near)
 	case len(names) > 0 && len(names) <= 12:
-		var quoted []string
-		for _, n := range names {
-			quoted = append(quoted, quantity.Quote(n))
-		}
-		e.Help = "there is " + strings.Join(quoted, ", ")
+		e.Help = "there is " + strings.Join(plain.Map(names, quantity.Quote), ", ")
 	case len(names) == 0:
 		e.Note = "the scenario has no " + what
 	}

@@ -12,6 +12,7 @@ import (
 	"qsim/engine/quantity"
 	"qsim/policies"
 	"qsim/results/measure"
+	"qsim/results/plain"
 	"qsim/scenarios/checks"
 	"qsim/scenarios/reference"
 	"qsim/scenarios/spec"
@@ -58,10 +59,7 @@ func (c *validator) policyNames() []checks.NameAt {
 func (c *validator) checkPolicy(in checks.Section, i int, p *spec.Policy) {
 	kind, err := policies.Find(p.Kind)
 	if err != nil {
-		var names []string
-		for _, k := range policies.Kinds() {
-			names = append(names, k.Name)
-		}
+		names := plain.Map(policies.Kinds(), func(k policies.Kind) string { return k.Name })
 		c.Add(in.Place("kind"), reference.UnknownWord("policy", p.Kind, names, "want "+quantity.OrList(names)))
 		return
 	}
@@ -104,14 +102,11 @@ func (c *validator) impossiblePolicy(in checks.Section, p *spec.Policy, err erro
 }
 
 func unknownParameter(kind *policies.Kind, name string) *quantity.Error {
-	known := []string{"kind", "label", "with"}
-	for _, p := range kind.Params {
-		known = append(known, p.Name)
-	}
-	e := reference.UnknownKey(name, known)
+	own := plain.Map(kind.Params, func(p policies.Param) string { return p.Name })
+	e := reference.UnknownKey(name, append([]string{"kind", "label", "with"}, own...))
 	e.Message = fmt.Sprintf("policy %s has no parameter %s", kind.Name, quantity.Quote(name))
 	if strings.HasPrefix(e.Help, "known keys") {
-		e.Help = "it takes " + cmp.Or(strings.Join(known[3:], ", "), "none")
+		e.Help = "it takes " + cmp.Or(strings.Join(own, ", "), "none")
 	}
 	return e
 }

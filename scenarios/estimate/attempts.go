@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -188,10 +189,7 @@ func mostJobsOf(sc *spec.Scenario, job *spec.JobClass) float64 {
 // takes returns the mean run time of an attempt in seconds: that of the distribution instead or, if it is nil, of the
 // service time of the job's class.
 func takes(job *spec.JobClass, instead *spec.Distribution) float64 {
-	if instead != nil {
-		return instead.Dist().Mean()
-	}
-	return job.Service.Dist().Mean()
+	return cmp.Or(instead, &job.Service).Dist().Mean()
 }
 
 // above returns the probability that a draw from a distribution exceeds limit seconds, with an error below 1e-9.

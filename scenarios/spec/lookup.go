@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -57,10 +58,7 @@ func (sc *Scenario) RetryPolicy(class int) (*policies.Backoff, error) {
 
 // TimeoutOf returns the execution timeout of a class; 0 means none.
 func (sc *Scenario) TimeoutOf(class int) time.Duration {
-	if own := sc.Jobs[class].Timeout; own != nil {
-		return own.Std()
-	}
-	return sc.Engine.Timeout.Std()
+	return cmp.Or(sc.Jobs[class].Timeout, &sc.Engine.Timeout).Std()
 }
 
 // ErrorKinds returns the names of error kinds by engine.ErrorKind: the reserved ones, then those of the scenario. The

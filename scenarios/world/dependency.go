@@ -60,7 +60,7 @@ func newDependency(sc *scenarios.Scenario, d *scenarios.Dependency, rand keyed.R
 			dep.limiting = append(dep.limiting, s)
 		}
 	}
-	dep.limits = levelsOf(dep.limiting, engine.Time(sc.Duration).Add(sc.Drain.Std()))
+	dep.limits = levelsOf(dep.limiting, engine.Time(sc.Longest()))
 	dep.tokens = dep.holds(1)
 	return dep
 }

@@ -30,8 +30,8 @@ func (w *world) guard(seed uint64) *guard {
 	if !w.checked {
 		return &guard{}
 	}
-	until := engine.Time(w.sc.Duration).Add(w.sc.Drain.Std())
-	return &guard{until: until, policy: w.policy, checker: check.New(w.rules(keyed.Rand{Seed: seed}))}
+	rules := w.rules(keyed.Rand{Seed: seed})
+	return &guard{until: engine.Time(w.sc.Longest()), policy: w.policy, checker: check.New(rules)}
 }
 
 // watch attaches the checker of invariants, if there is one, to a simulation that has not begun.

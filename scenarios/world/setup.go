@@ -58,7 +58,7 @@ func (w *world) setup(seed uint64, workload *workload) *Setup {
 		Wake:      wakeModes[sc.Engine.Fetch.Wake],
 		SilentDue: sc.Engine.Fetch.OnDue.Value(),
 		Restart:   sc.Engine.Restart.Std(),
-		Until:     engine.Time(sc.Duration).Add(sc.Drain.Std()),
+		Until:     engine.Time(sc.Longest()),
 		Befell:    s.befell,
 	}
 	s.troubles = equip(sc, &s.Config, &links, rand)

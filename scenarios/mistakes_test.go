@@ -8,6 +8,7 @@ import (
 
 	"qsim/results/measure"
 	"qsim/scenarios/reference"
+	"qsim/scenarios/tree"
 )
 
 // TestMistakes: habits of other systems, and typing errors, have errors with a position, a message and a correction.
@@ -236,7 +237,7 @@ func TestSynonymsAreKeys(t *testing.T) {
 		if known == nil || s.Key == "" && s.Hint == "" {
 			t.Errorf("%+v", s)
 		}
-		if _, found := KeyOf(reference.Join(s.At, s.Key)); s.Key != "" && s.Hint == "" && !found {
+		if _, found := KeyOf(tree.Join(s.At, s.Key)); s.Key != "" && s.Hint == "" && !found {
 			t.Errorf("%s.%s is no key", s.At, s.Key)
 		}
 		for _, word := range strings.Fields(s.Words) {

@@ -54,18 +54,15 @@ func (s *Source) Index(node *yaml.Node, path string) {
 		switch {
 		case node.Kind == yaml.SequenceNode:
 			name := cmp.Or(tree.Word(c, "class"), tree.Word(c, "name"), tree.Word(c, "label"), tree.Word(c, "kind"))
-			at = below(path, cmp.Or(name, strconv.Itoa(i+1)))
+			at = tree.Join(path, cmp.Or(name, strconv.Itoa(i+1)))
 		case i%2 == 0:
 			s.around[c] = node
 		default:
-			at = below(path, node.Content[i-1].Value)
+			at = tree.Join(path, node.Content[i-1].Value)
 		}
 		s.Index(c, at)
 	}
 }
-
-// below returns the path of a key in the map at path.
-func below(path, key string) string { return strings.TrimPrefix(path+"."+key, ".") }
 
 // At returns the scalar at a position of the text, and the map that has the scalar as a key; nil for what is not there.
 func (s *Source) At(mark yaml.Mark) (node, around *yaml.Node) {

@@ -70,9 +70,9 @@ func (e *explainer) walk(path string, value, given *yaml.Node) {
 		case strings.HasPrefix(path, "jobs.") && name == "retry":
 			continue // comes below, with what it stands upon
 		case strings.HasSuffix(path, ".with"):
-			e.add(reference.Join(path, name), child, tree.Lookup(given, name))
+			e.add(tree.Join(path, name), child, tree.Lookup(given, name))
 		default:
-			e.walk(reference.Join(path, name), child, e.source(given, name))
+			e.walk(tree.Join(path, name), child, e.source(given, name))
 		}
 	}
 	e.unsaid(path, value)
@@ -113,9 +113,9 @@ func (e *explainer) list(path string, value, given *yaml.Node) {
 		if path == "policies" {
 			at = e.policy(item)
 		}
-		e.walk(reference.Join(path, name), item, at)
+		e.walk(tree.Join(path, name), item, at)
 		if path == "jobs" {
-			e.retry(reference.Join(reference.Join(path, name), "retry"), i)
+			e.retry(tree.Join(tree.Join(path, name), "retry"), i)
 		}
 	}
 }
@@ -199,7 +199,7 @@ func (e *explainer) unsaid(path string, value *yaml.Node) {
 			tree.Lookup(value, k.Path[dot+1:]) != nil {
 			continue
 		}
-		own := spec.Setting{Path: reference.Join(path, k.Path[dot+1:]), Value: k.Unsaid, Origin: "default"}
+		own := spec.Setting{Path: tree.Join(path, k.Path[dot+1:]), Value: k.Unsaid, Origin: "default"}
 		if k.Path == "jobs.*.starved-after" && class >= 0 {
 			own.Value, own.Origin = spec.Duration(e.sc.Jobs[class].StarvesAfter()).String(), "default: "+k.Unsaid
 		}
@@ -211,7 +211,7 @@ func (e *explainer) unsaid(path string, value *yaml.Node) {
 	}
 	for _, p := range kind.Params {
 		if tree.Lookup(value, p.Name) == nil {
-			own := spec.Setting{Path: reference.Join(path, p.Name), Value: p.Default, Origin: "default"}
+			own := spec.Setting{Path: tree.Join(path, p.Name), Value: p.Default, Origin: "default"}
 			e.settings = append(e.settings, own)
 		}
 	}

@@ -115,9 +115,6 @@ func Matches(pattern, path string) bool {
 	return slices.EqualFunc(strings.Split(pattern, "."), strings.Split(path, "."), matches)
 }
 
-// Join returns the path of a key below another path, which may be empty.
-func Join(path, key string) string { return strings.TrimPrefix(path+"."+key, ".") }
-
 // WithName returns the parts of a path (split at dots) with the first few joined into one if they spell one of names,
 // which may contain dots; it chooses the longest such name.
 func WithName(path, names []string) []string {

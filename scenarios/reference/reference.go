@@ -114,16 +114,16 @@ func (l *Language) walk(path string, s *yaml.Node) []Key {
 	properties, rows := tree.Lookup(s, "properties"), tree.Lookup(l.defs, "RowCosts")
 	for i := 0; i+1 < len(properties.Content); i += 2 {
 		key, p := properties.Content[i].Value, properties.Content[i+1]
-		at, inner := Join(path, key), l.resolved(p)
+		at, inner := tree.Join(path, key), l.resolved(p)
 		all = append(all, l.key(at, p, has(tree.Lookup(s, "required"), key)))
 		switch items := l.resolved(tree.Lookup(inner, "items")); {
 		case at == "jobs.CLASS.retry", inner == rows && i+2 < len(properties.Content):
 		case inner == rows:
-			all = append(all, l.walk(Join(path, "CALL"), inner)...)
+			all = append(all, l.walk(tree.Join(path, "CALL"), inner)...)
 		case tree.Lookup(inner, "properties") != nil:
 			all = append(all, l.walk(at, inner)...)
 		case tree.Lookup(items, "properties") != nil:
-			all = append(all, l.walk(Join(at, Tables().Lists[key].Placeholder), items)...)
+			all = append(all, l.walk(tree.Join(at, Tables().Lists[key].Placeholder), items)...)
 		}
 	}
 	return all

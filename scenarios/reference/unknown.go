@@ -113,7 +113,7 @@ func (s *synonym) help(l *Language, in string) string {
 	if s.Key == "" {
 		return s.Hint
 	}
-	path, write := Join(s.At, s.Key), s.Key
+	path, write := tree.Join(s.At, s.Key), s.Key
 	if in != s.In {
 		write = path
 	}

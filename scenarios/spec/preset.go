@@ -7,7 +7,6 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"qsim/scenarios/reference"
 	"qsim/scenarios/tree"
 )
 
@@ -67,7 +66,7 @@ func flatten(all []Setting, path string, value *yaml.Node) []Setting {
 		return append(all, Setting{Path: path, Value: tree.OneLine(value)})
 	}
 	for key, child := range tree.Pairs(value) {
-		all = flatten(all, reference.Join(path, key.Value), child)
+		all = flatten(all, tree.Join(path, key.Value), child)
 	}
 	return all
 }

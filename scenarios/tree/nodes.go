@@ -42,6 +42,9 @@ func LookupAt(node *yaml.Node, index int) *yaml.Node {
 	return node.Content[index]
 }
 
+// Join returns the path of a key below another path, which may be empty.
+func Join(path, key string) string { return strings.TrimPrefix(path+"."+key, ".") }
+
 // Pairs yields the keys of a YAML map with their values, and nothing for a node that is no map.
 func Pairs(node *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
 	return func(yield func(key, value *yaml.Node) bool) {

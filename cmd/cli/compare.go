@@ -165,7 +165,7 @@ func writeComparison(file string, base, new results.Named, c *results.Comparison
 
 // queries returns the metrics named by --metric; none without that flag, as results.Compare then chooses some.
 func (f *compareFlags) queries(base *results.Summary) ([]measure.Query, error) {
-	names := metricNames()
+	names := measure.MetricNames()
 	var queries []measure.Query
 	for _, name := range f.metrics {
 		if name == "all" {

@@ -8,6 +8,7 @@ import (
 
 	"qsim/cmd/input"
 	"qsim/cmd/ui"
+	"qsim/results/measure"
 	"qsim/results/plain"
 	"qsim/scenarios"
 	"qsim/scenarios/chaos"
@@ -166,7 +167,7 @@ func completeValue(key string) []cobra.Completion {
 	case strings.HasPrefix(key, "policies.") && strings.HasSuffix(key, ".kind"):
 		words = input.Kinds()
 	case strings.HasPrefix(key, "objectives.") && strings.HasSuffix(key, ".metric"):
-		words = metricNames()
+		words = measure.MetricNames()
 	}
 	return plain.Map(words, func(word string) string { return key + "=" + word })
 }

@@ -169,7 +169,7 @@ func (m *mapping) readMetric() error {
 	}
 	info, ok := measure.Lookup(q.Metric)
 	if !ok {
-		return ui.Unknown("metric", q.Metric, metricNames())
+		return ui.Unknown("metric", q.Metric, measure.MetricNames())
 	}
 	if storms := world.Windows(m.loaded.Scenario); q.After == "" &&
 		(q.Metric == "recovery.time" || q.Metric == "drain.time") {

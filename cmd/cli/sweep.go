@@ -179,10 +179,6 @@ func queriesOf(metrics []string, scenario *scenarios.Scenario) ([]measure.Query,
 	return queries, nil
 }
 
-func metricNames() []string {
-	return plain.Map(measure.Metrics(), func(m measure.MetricInfo) string { return m.Name })
-}
-
 func cellCount(n int) string { return plain.Plural(n, "cell") }
 
 // compute simulates the unfinished cells (combinations of values) of a shard and completes the shard's file.

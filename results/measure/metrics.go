@@ -134,6 +134,9 @@ func Metrics() []MetricInfo {
 	return plain.Map(allMetrics, func(m metric) MetricInfo { return m.MetricInfo })
 }
 
+// MetricNames returns the names of all metrics.
+func MetricNames() []string { return plain.Map(allMetrics, func(m metric) string { return m.Name }) }
+
 // Lookup returns the description of the metric with that name; ok is false if there is none.
 func Lookup(name string) (info MetricInfo, ok bool) {
 	m := lookup(name)

@@ -33,7 +33,7 @@ func (sc *Scenario) Measure(queries []measure.Query) error {
 func (sc *Scenario) checkQuery(q measure.Query) *quantity.Error {
 	info, found := measure.Lookup(q.Metric)
 	if !found {
-		e := reference.UnknownName("metric", q.Metric, MetricNames())
+		e := reference.UnknownName("metric", q.Metric, measure.MetricNames())
 		e.Help = cmp.Or(e.Help, "qsim list metrics prints them all")
 		return e
 	}
@@ -84,9 +84,4 @@ func (sc *Scenario) Files() []string {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-// MetricNames returns the names of all metrics.
-func MetricNames() []string {
-	return plain.Map(measure.Metrics(), func(m measure.MetricInfo) string { return m.Name })
 }

@@ -192,7 +192,7 @@ func (c *validator) checkMetric(in checks.Section, o *spec.Objective) {
 	info, found := measure.Lookup(o.Metric)
 	if !found {
 		const help = "`qsim list metrics` prints them all"
-		c.Add(in.Place("metric"), reference.UnknownWord("metric", o.Metric, spec.MetricNames(), help))
+		c.Add(in.Place("metric"), reference.UnknownWord("metric", o.Metric, measure.MetricNames(), help))
 		return
 	}
 	q := o.Query()

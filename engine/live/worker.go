@@ -16,41 +16,21 @@ func (l *loop) begin(cells []*cell) {
 	for _, c := range cells {
 		m.starts.Push(c)
 	}
-	rise := m.rise()
+	l.rise()
 	m.mu.Unlock()
-	l.raise(rise)
 }
 
-// riser is the action by which one more worker comes to look for executions: none, wake a worker, or start one.
-type riser uint8
-
-const (
-	nobody riser = iota
-	parkedWorker
-	newWorker
-)
-
-// rise returns which worker to wake or start for executions that none has taken; its caller holds the lock.
-func (m *mailbox) rise() riser {
+// rise wakes one more worker, or starts one, for executions that none has taken. Its caller holds the lock.
+func (l *loop) rise() {
+	m := &l.box
 	switch {
 	case m.rising || m.starts.Size() == 0:
-		return nobody
 	case m.idle > 0:
 		m.rising = true
-		return parkedWorker
+		m.parked.Signal()
 	case m.hired < m.most:
 		m.rising = true
 		m.hired++
-		return newWorker
-	}
-	return nobody
-}
-
-func (l *loop) raise(r riser) {
-	switch r {
-	case parkedWorker:
-		l.box.parked.Signal()
-	case newWorker:
 		go l.work()
 	}
 }
@@ -84,12 +64,11 @@ func (l *loop) work() {
 		}
 		c := m.starts.Pop()
 		m.busy++
-		rise := m.rise()
+		l.rise()
 		m.mu.Unlock()
 		if waited {
 			at = l.now()
 		}
-		l.raise(rise)
 		at = l.execute(c, at)
 	}
 }
@@ -98,10 +77,9 @@ func (l *loop) work() {
 func (l *loop) leave() {
 	m := &l.box
 	m.hired--
-	rise := m.rise()
+	l.rise()
 	m.rouse()
 	m.mu.Unlock()
-	l.raise(rise)
 }
 
 // execute runs one handler, reports its end and returns the time. It returns with the mailbox locked, or, if the

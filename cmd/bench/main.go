@@ -30,7 +30,7 @@ func Main(kinds ...policies.Kind) {
 	}
 	// A closed pipe is then an error of the write, after which schemas are dropped and servers stopped as usual.
 	signal.Ignore(syscall.SIGPIPE)
-	os.Exit(int(ui.Execute(context.Background(), newRoot(), os.Args[1:])))
+	os.Exit(int(ui.Execute(context.Background(), newRoot(), os.Args[1:], nil)))
 }
 
 // keeping is the message printed at the first interrupt of a command.

@@ -130,51 +130,34 @@ func stepSummary(of func() ([]byte, error)) error {
 // judging lists the additional output formats of commands with verdicts: annotations of a GitHub workflow, and JUnit.
 var judging = []string{"github", "junit"}
 
-// judges changes a command so that in the format junit or github an error that leaves it without output is also printed
-// as a failed test case or an annotation: a CI system must not read an empty file. The exit code is the same.
-func judges(c *cobra.Command, format *string) *cobra.Command {
-	check, run := c.Args, c.RunE
-	c.Args = func(c *cobra.Command, names []string) error { return unjudged(c, *format, "", check(c, names)) }
-	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		// After the wrong flag none was read.
-		rest := cobra.Command{FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true}}
-		rest.Flags().StringVar(format, "format", *format, "")
-		_ = rest.ParseFlags(os.Args[1:])
-		return unjudged(c, *format, "", c.Parent().FlagErrorFunc()(c, err))
-	})
-	c.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
-		return unjudged(c, *format, "", prepare(c))
+// unjudged prints the error of a command with verdicts that had no output as a failed test case too, or an annotation,
+// in the formats junit and github: a CI system must not read an empty file. The exit code is the same.
+func unjudged(c *cobra.Command, err error) {
+	format := c.Flags().Lookup("format")
+	out, begun := c.OutOrStdout().(*witness)
+	if format == nil || begun && out.text.Len() > 0 {
+		return
 	}
-	c.RunE = func(c *cobra.Command, names []string) error {
-		out, said := &witness{to: c.OutOrStdout()}, &witness{to: c.ErrOrStderr()}
-		if slices.Contains(judging, *format) {
-			c.SetOut(out)
-			c.SetErr(said)
+	word := format.Value.String()
+	// After a wrong flag none was read.
+	rest := cobra.Command{FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true}}
+	rest.Flags().StringVar(&word, "format", word, "")
+	_ = rest.ParseFlags(os.Args[1:])
+	if !slices.Contains(judging, word) || format.Value.Set("junit") != nil {
+		return // other commands have no verdicts, and so no such format
+	}
+	said := err.Error()
+	if failure := (*ui.Failure)(nil); errors.As(err, &failure) && failure.Err == nil { // it was printed before
+		said = ""
+		if errors, ok := c.ErrOrStderr().(*witness); ok {
+			said = errors.text.String()
 		}
-		err := run(c, names)
-		if out.text.Len() > 0 {
-			return err
-		}
-		return unjudged(c, *format, said.text.String(), err)
-	}
-	return c
-}
-
-// unjudged prints the error of a command that had no output as a failed test case or an annotation, if format is junit
-// or github, and returns it. said is the text of an error that was printed to standard error before.
-func unjudged(c *cobra.Command, format, said string, err error) error {
-	if err == nil || !slices.Contains(judging, format) {
-		return err
-	}
-	if failure := (*ui.Failure)(nil); !errors.As(err, &failure) || failure.Err != nil {
-		said = err.Error()
 	}
 	failed := []text.Suite{{Name: c.CommandPath(), Error: said}}
 	ui.Settle(c, ui.Output{
 		"junit":  ui.Text(func() string { return text.JUnit(failed) }),
 		"github": ui.Text(func() string { return github(annotationsOf(failed)) }),
-	}.Print(c.OutOrStdout(), format))
-	return err
+	}.Print(c.OutOrStdout(), word))
 }
 
 // witness is a writer that passes all writes on to another writer and keeps a copy of the text.

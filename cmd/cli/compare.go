@@ -84,7 +84,7 @@ Exit codes:
 	ui.Group(c, "How to run a scenario", "set", "parallel", "memory")
 	ui.Group(c, "Output", "format", "same-within", "report")
 	ui.AddTerminal(c, &f.Terminal, "quiet", "color", "progress")
-	return judges(c, &f.format)
+	return c
 }
 
 func compare(c *cobra.Command, names []string, f *compareFlags) error {

@@ -81,7 +81,7 @@ the same numbers. Exit codes:
 	ui.Group(c, "How to run it", "parallel", "memory")
 	ui.Group(c, "Output", "format", "out", "no-files")
 	ui.AddTerminal(c, &f.Terminal, "quiet", "verbose", "color", "progress")
-	return judges(c, &f.format)
+	return c
 }
 
 func runDoctor(c *cobra.Command, name string, f *doctorFlags) error {

@@ -15,6 +15,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -38,7 +39,7 @@ func Main(kinds ...policies.Kind) {
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
 		unused = make([]byte, 32<<20)
 	}
-	code := ui.Execute(context.Background(), newRoot(), os.Args[1:])
+	code := ui.Execute(context.Background(), newRoot(), os.Args[1:], unjudged)
 	runtime.KeepAlive(unused)
 	os.Exit(int(code))
 }
@@ -61,19 +62,24 @@ under every policy, and reports what each policy does and costs, with intervals.
 		newTrace(), newInit(), newValidate(), newExplain(), newApply(), newList(), newSchema(), newImport(), newVerify(),
 		newChaos(), newMerge(), ui.NewVersion(cobra.NoArgs), ui.NewDocs())
 	ui.SetUp(root, "Run", "Explore", "Write", "Trust", "Cluster", "About")
-	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return prepare(c) }
+	root.PersistentPreRunE = prepare
 	complete(root)
 	return root
 }
 
-// prepare sets flags from environment variables and refuses --quiet together with --verbose.
-func prepare(c *cobra.Command) error {
+// prepare sets flags from environment variables and refuses --quiet together with --verbose. It keeps copies of the
+// output in the formats of verdicts, see unjudged.
+func prepare(c *cobra.Command, _ []string) error {
 	if err := ui.ReadEnvironment(c); err != nil {
 		return err
 	}
 	quiet, _ := c.Flags().GetBool("quiet")
 	if verbose, _ := c.Flags().GetBool("verbose"); quiet && verbose {
 		return ui.UsageError("--quiet and --verbose exclude each other")
+	}
+	if format := c.Flags().Lookup("format"); format != nil && slices.Contains(judging, format.Value.String()) {
+		c.SetOut(&witness{to: c.OutOrStdout()})
+		c.SetErr(&witness{to: c.ErrOrStderr()})
 	}
 	return nil
 }

@@ -99,7 +99,7 @@ the scenario.`,
 	ui.Group(c, "How to run it", "parallel", "memory", "until-ci", "max-seeds", "check")
 	ui.Group(c, "Output", "format", "metric", "same-within", "plot", "out", "no-files")
 	ui.AddTerminal(c, &f.Terminal, "quiet", "verbose", "color", "progress")
-	return judges(c, &f.format)
+	return c
 }
 
 func run(c *cobra.Command, names []string, f *runFlags) error {

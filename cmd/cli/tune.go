@@ -95,7 +95,7 @@ same command goes on where it was.
 	ui.Group(c, "How to search", "max-seeds", "confidence", "indifference", "parallel", "memory")
 	ui.Group(c, "Output", "format", "out", "no-files")
 	ui.AddTerminal(c, &f.Terminal, "quiet", "verbose", "color", "progress")
-	return judges(c, &f.format)
+	return c
 }
 
 // prepare completes the search problem (ranges, goal, limits) of the flags and loads its scenario.

@@ -99,18 +99,24 @@ func Settle(c *cobra.Command, err error) Exit {
 
 // Execute runs the command below root that arguments name, prints its error and returns the exit code for the process.
 // On a terminal, control characters are shown and not carried out; files and pipes get the bytes as written. The Args
-// of root should be UnknownCommand.
-func Execute(ctx context.Context, root *cobra.Command, arguments []string) Exit {
-	return execute(ctx, root, arguments, inertOn(os.Stdout), inertOn(os.Stderr))
+// of root should be UnknownCommand. failed, if not nil, is called first for a command that returns an error.
+func Execute(ctx context.Context, root *cobra.Command, arguments []string,
+	failed func(c *cobra.Command, err error)) Exit {
+	return execute(ctx, root, arguments, failed, inertOn(os.Stdout), inertOn(os.Stderr))
 }
 
-func execute(ctx context.Context, root *cobra.Command, arguments []string, out, err io.Writer) Exit {
+func execute(ctx context.Context, root *cobra.Command, arguments []string, failed func(c *cobra.Command, err error),
+	out, err io.Writer) Exit {
 	root.SetArgs(arguments)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return explainFlag(c, arguments, err) })
 	root.SetOut(out)
 	root.SetErr(err)
 	terminated.Store(false)
-	exit := Settle(root, root.ExecuteContext(ctx))
+	c, wrong := root.ExecuteContextC(ctx)
+	if wrong != nil && failed != nil {
+		failed(c, wrong)
+	}
+	exit := Settle(root, wrong)
 	for _, to := range []io.Writer{out, err} {
 		if terminal, ok := to.(*inert); ok && terminal.flush() != nil {
 			exit = Worse(exit, ExitIO)

@@ -98,7 +98,7 @@ func TestExecuteFlushes(t *testing.T) {
 		}}
 	}
 	var out, err bytes.Buffer
-	exit := execute(t.Context(), newRoot(), nil, &inert{to: &out}, &inert{to: &err})
+	exit := execute(t.Context(), newRoot(), nil, nil, &inert{to: &out}, &inert{to: &err})
 	if exit != ExitMet || out.String() != "out �[3" || err.String() != "err �" {
 		t.Errorf("exit %d, %q, %q", exit, out.String(), err.String())
 	}
@@ -107,7 +107,7 @@ func TestExecuteFlushes(t *testing.T) {
 		t.Fatal(openError)
 	}
 	closed.Close()
-	if exit := execute(t.Context(), newRoot(), nil, &inert{to: closed}, &inert{to: &err}); exit != ExitIO {
+	if exit := execute(t.Context(), newRoot(), nil, nil, &inert{to: closed}, &inert{to: &err}); exit != ExitIO {
 		t.Errorf("what is held back is lost: exit %d", exit)
 	}
 }

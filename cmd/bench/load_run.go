@@ -66,17 +66,14 @@ func (s *session) runLoads(ctx context.Context, report func(candidates []*candid
 
 // measure runs all rounds of all candidates, and prints a benchmark line for each run if that is the format.
 func (s *session) measure(ctx context.Context, l *load, sc *scenarios.Scenario, candidates []*candidate) error {
-	for round, c := range s.turns(candidates, int(s.flags.rounds)) {
+	return s.inTurn(candidates, int(s.flags.rounds), func(round int, c *candidate) error {
 		o := playOptions{policy: c.index, seed: max(s.flags.seed, 1) + uint64(round), store: c.store}
 		r, err := runLoad(ctx, l, sc, o, s.stores)
-		if err == nil {
-			c.rounds = append(c.rounds, r)
-			s.count(c, &r.endedRun)
-			err = s.line(c.name, r.done+r.dead, r.took, r.metrics())
-		}
 		if err != nil {
-			return failed(c.policy, c.store, err)
+			return err
 		}
-	}
-	return nil
+		c.rounds = append(c.rounds, r)
+		s.count(c, &r.endedRun)
+		return s.line(c.name, r.done+r.dead, r.took, r.metrics())
+	})
 }

@@ -129,23 +129,23 @@ func (s *session) predictAll(ctx context.Context, f *predictFlags) error {
 	}
 	s.announce(sc)
 	var all []*prediction
-	var interrupted error
 	stalls := map[string]*world.Stalls{} // by store
-	for _, c := range s.turns(s.candidates(sc), 1) {
+	interrupted := s.inTurn(s.candidates(sc), 1, func(_ int, c *candidate) error {
 		stalls[c.store] = cmp.Or(stalls[c.store], new(world.Stalls))
 		p := &prediction{candidate: c, stalls: stalls[c.store], aim: .10}
 		if c.store == postgres {
 			p.aim = .15
 		}
-		if err := s.predict(ctx, sc, p, f); errors.Is(err, context.Canceled) {
-			interrupted = err
-			break // print the finished predictions
-		} else if err != nil {
-			return failed(c.policy, c.store, err)
+		if err := s.predict(ctx, sc, p, f); err != nil {
+			return err
 		}
 		all = append(all, p)
+		return nil
+	})
+	if interrupted != nil && !errors.Is(interrupted, context.Canceled) {
+		return interrupted
 	}
-	if len(all) > 0 || interrupted == nil {
+	if len(all) > 0 || interrupted == nil { // print the finished predictions
 		if err := s.printPredictions(sc, all); err != nil {
 			return err
 		}

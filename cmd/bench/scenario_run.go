@@ -65,20 +65,17 @@ func (s *session) runScenario(ctx context.Context) error {
 // --format bench it prints a benchmark line for each.
 func (s *session) playAll(ctx context.Context, sc *scenarios.Scenario) (map[string][]measure.Run, error) {
 	runs := map[string][]measure.Run{}
-	for round, c := range s.turns(s.candidates(sc), int(s.flags.rounds)) {
+	return runs, s.inTurn(s.candidates(sc), int(s.flags.rounds), func(round int, c *candidate) error {
 		o := playOptions{policy: c.index, seed: sc.Seed + uint64(round), speed: s.flags.speed, store: c.store}
 		p, err := play(ctx, sc, o, s.stores)
-		if err == nil {
-			runs[c.store] = append(runs[c.store], p.run)
-			s.warn(c, p)
-			name := benchName("Scenario", "scenario", sc.Name, "policy", c.policy, "store", c.store, "speed", o.speed.String())
-			err = s.line(name, p.jobs, p.took, p.metrics())
-		}
 		if err != nil {
-			return runs, failed(c.policy, c.store, err)
+			return err
 		}
-	}
-	return runs, nil
+		runs[c.store] = append(runs[c.store], p.run)
+		s.warn(c, p)
+		name := benchName("Scenario", "scenario", sc.Name, "policy", c.policy, "store", c.store, "speed", o.speed.String())
+		return s.line(name, p.jobs, p.took, p.metrics())
+	})
 }
 
 // announce prints how many runs follow and their total time.

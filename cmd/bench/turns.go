@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"time"
 
 	"qsim/cmd/ui"
@@ -33,27 +32,26 @@ func (s *session) candidates(sc *scenarios.Scenario) []*candidate {
 	return all
 }
 
-// turns yields every candidate, round after round, and shows on standard error how many measurements have finished: by
-// a bar on a terminal, or, with --verbose, by a line for each.
-func (s *session) turns(candidates []*candidate, rounds int) iter.Seq2[int, *candidate] {
-	return func(yield func(round int, c *candidate) bool) {
-		done, all := 0, rounds*len(candidates)
-		// Twice a second is rare enough not to disturb the measurements.
-		progress := s.console.Progress(&s.flags.Terminal, time.Second/2, "measurements", nil)
-		defer progress.Close()
-		progress.Set("", 0, all)
-		for round := range rounds {
-			for _, c := range candidates {
-				if !yield(round, c) {
-					return
-				}
-				done++
-				if progress.Set("", done, all); s.flags.Verbose {
-					s.console.Note("%d of %d: %s on %s", done, all, c.policy, c.store)
-				}
+// inTurn measures every candidate, round after round, until one fails, and shows on standard error how many
+// measurements have finished: by a bar on a terminal, or, with --verbose, by a line for each.
+func (s *session) inTurn(candidates []*candidate, rounds int, measure func(round int, c *candidate) error) error {
+	done, all := 0, rounds*len(candidates)
+	// Twice a second is rare enough not to disturb the measurements.
+	progress := s.console.Progress(&s.flags.Terminal, time.Second/2, "measurements", nil)
+	defer progress.Close()
+	progress.Set("", 0, all)
+	for round := range rounds {
+		for _, c := range candidates {
+			if err := measure(round, c); err != nil {
+				return failed(c.policy, c.store, err)
+			}
+			done++
+			if progress.Set("", done, all); s.flags.Verbose {
+				s.console.Note("%d of %d: %s on %s", done, all, c.policy, c.store)
 			}
 		}
 	}
+	return nil
 }
 
 // endedRun holds the results that runs of loads and of scenarios have in common.

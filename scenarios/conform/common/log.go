@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -206,5 +205,5 @@ func (r *Run) Lives() []*Life {
 
 // of reports whether the job of a history belongs to one of the classes, or no classes are given.
 func (l *Life) of(classes []string) bool {
-	return len(classes) == 0 || strings.Contains(" "+strings.Join(classes, " ")+" ", " "+l.Class+" ")
+	return len(classes) == 0 || slices.Contains(classes, l.Class)
 }

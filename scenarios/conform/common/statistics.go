@@ -11,17 +11,12 @@ import (
 
 // Waits returns a Part.Sample: the seconds from arrival to first attempt of each job of the classes (none: all).
 func Waits(classes ...string) func(r *Run) []float64 {
-	return each(classes, func(l *Life) (all []float64) {
-		if len(l.Began) > 0 {
-			all = append(all, l.Began[0].At-l.Enqueued)
-		}
-		return all
-	})
+	return WaitsOf(0, math.Inf(1), classes...)
 }
 
-// WaitsOf returns a Part.Sample: the seconds from arrival to first attempt of each job that arrives in [from, to).
-func WaitsOf(from, to float64) func(r *Run) []float64 {
-	return each(nil, func(l *Life) (all []float64) {
+// WaitsOf returns a Part.Sample: the waits, as of Waits, of jobs that arrive in [from, to).
+func WaitsOf(from, to float64, classes ...string) func(r *Run) []float64 {
+	return each(classes, func(l *Life) (all []float64) {
 		if len(l.Began) > 0 && l.Enqueued >= from && l.Enqueued < to {
 			all = append(all, l.Began[0].At-l.Enqueued)
 		}
@@ -88,28 +83,24 @@ func Pauses(n int) func(r *Run) []float64 {
 	})
 }
 
-// Late returns the lateness of each retry in a run: the seconds from the end of its backoff until it begins.
-func Late(r *Run) (all []float64) {
-	for _, l := range r.Lives() {
-		for i, e := range l.Ended {
-			if i+1 < len(l.Began) && i < len(l.Delayed) && !e.OK {
-				all = append(all, l.Began[i+1].At-e.At-l.delay(i))
-			}
+// Late is a Part.Sample: the lateness of each retry, the seconds from the end of its backoff until it begins.
+var Late = each(nil, func(l *Life) (all []float64) {
+	for i, e := range l.Ended {
+		if i+1 < len(l.Began) && i < len(l.Delayed) && !e.OK {
+			all = append(all, l.Began[i+1].At-e.At-l.delay(i))
 		}
 	}
 	return all
-}
+})
 
-// Odd returns how far each due time of a delayed or failed job in a run is from the nearest whole second.
-func Odd(r *Run) (all []float64) {
-	for _, l := range r.Lives() {
-		for _, e := range l.Delayed {
-			due := e.At + e.Delay
-			all = append(all, math.Abs(due-math.Round(due)))
-		}
+// Odd is a Part.Sample: how far each due time of a delayed or failed job is from the nearest whole second.
+var Odd = each(nil, func(l *Life) (all []float64) {
+	for _, e := range l.Delayed {
+		due := e.At + e.Delay
+		all = append(all, math.Abs(due-math.Round(due)))
 	}
 	return all
-}
+})
 
 // Lost returns the recovery times: from the death of a process to the next attempt of each job that it was running.
 func Lost(r *Run) (all []float64) {
@@ -126,15 +117,13 @@ func Lost(r *Run) (all []float64) {
 	return all
 }
 
-// AttemptsOfLost returns the number of attempts of each job that was running when its process died.
-func AttemptsOfLost(r *Run) (all []float64) {
-	for _, l := range r.Lives() {
-		if len(l.Began) > len(l.Ended) {
-			all = append(all, float64(len(l.Began)))
-		}
+// AttemptsOfLost is a Part.Sample: the number of attempts of each job that was running when its process died.
+var AttemptsOfLost = each(nil, func(l *Life) (all []float64) {
+	if len(l.Began) > len(l.Ended) {
+		all = append(all, float64(len(l.Began)))
 	}
 	return all
-}
+})
 
 // Share returns the share of all attempts made by the busiest node.
 func Share(r *Run) float64 {

@@ -287,14 +287,10 @@ func measureCosts(ctx context.Context, store engine.Store) (perJob [engine.NumOp
 	var claims, commits [2][]time.Duration
 	for round := range times {
 		for size, n := range [2]int{1, many} {
-			jobs := make([]engine.NewJob, n)
-			for i := range jobs {
-				id++
-				jobs[i].ID = id
+			if err := fill(ctx, store, id, n, nil); err != nil {
+				return perJob, err
 			}
-			if err := store.Enqueue(ctx, jobs); err != nil {
-				return perJob, storeError("enqueue", err)
-			}
+			id += engine.JobID(n)
 			began := time.Now()
 			leases, _, err := store.Claim(ctx, holder,
 				engine.Plan{Limit: n, Terms: []engine.Term{{Class: engine.AnyClass, Limit: n}}}, ttl, nil)

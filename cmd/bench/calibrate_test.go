@@ -94,7 +94,7 @@ func TestWakes(t *testing.T) {
 	rec := &recording{probes: []*probe{new(probe), new(probe)}}
 	for _, w := range []wake{{10 * ms, 0, false}, {20 * ms, 0, false}, {50 * ms, 0, false}, {10*ms + 1, 1, false}, {30 * ms, 1, false},
 		{60 * ms, 1, false}, {80 * ms, 1, false}, {100 * ms, 1, true}, {110 * ms, 1, false}} {
-		rec.woken(w.node, engine.Time(w.at), w.missed)
+		rec.probes[w.node].wakes = append(rec.probes[w.node].wakes, w)
 	}
 	var enqueues []world.Span
 	for _, end := range []time.Duration{4 * ms, 7 * ms, 13 * ms, 22 * ms, 45 * ms, 50*ms + promptly/2, 60*ms + 2*promptly, 90 * ms, 108 * ms} {

@@ -16,11 +16,27 @@ type recording struct {
 	feed   track // events of feeders and of repeated answers; guarded by mutex
 }
 
-func newRecording(r *rig) *recording {
+// record makes a rig record the events of its engines, and returns the recording. The rig must not run yet.
+func record(r *rig) *recording {
 	rec := new(recording)
 	for range r.meters {
 		rec.probes = append(rec.probes, new(probe))
 	}
+	c := &r.engines
+	c.Recorder = func(node int32) engine.Recorder { return rec.probes[node] }
+	c.OnTick = func(node int32, due, at engine.Time) {
+		p := rec.probes[node]
+		p.late = append(p.late, world.Span{From: time.Duration(due), For: at.Sub(due)})
+	}
+	c.OnWake = func(node int32, at engine.Time, missed bool) {
+		p := rec.probes[node]
+		p.wakes = append(p.wakes, wake{time.Duration(at), node, missed})
+	}
+	c.OnCall = func(node int32, call *engine.Call, reply *engine.Reply, asked, began, ended engine.Time) {
+		rec.probes[node].tell(call, asked, began, ended)
+		r.onCall(node, call, reply, asked, began, ended)
+	}
+	r.onEnd = rec.repeated
 	return rec
 }
 
@@ -61,27 +77,6 @@ func (t *track) executions(yield func(began engine.Time, end *engine.Event) bool
 			}
 		}
 	}
-}
-
-// of returns the recorder for the events of the engine with that node number.
-func (r *recording) of(node int32) engine.Recorder { return r.probes[node] }
-
-// timed records the times of a store call; the engine records the event of the call next.
-func (r *recording) timed(node int32, c *engine.Call, _ *engine.Reply, asked, began, ended engine.Time) {
-	r.probes[node].tell(c, asked, began, ended)
-}
-
-// ticked records the due time of an engine's timer and the later time at which it fired.
-func (r *recording) ticked(node int32, due, at engine.Time) {
-	p := r.probes[node]
-	p.late = append(p.late, world.Span{From: time.Duration(due), For: at.Sub(due)})
-}
-
-// woken records that an engine learnt that the store had announced ready jobs; missed: the engine has an idle worker,
-// for which the announcement came too early.
-func (r *recording) woken(node int32, at engine.Time, missed bool) {
-	p := r.probes[node]
-	p.wakes = append(p.wakes, wake{time.Duration(at), node, missed})
 }
 
 var verbEvents = map[engine.Verb]engine.EventKind{engine.Ack: engine.Acked, engine.Bury: engine.Buried}

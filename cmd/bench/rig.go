@@ -29,8 +29,6 @@ type rig struct {
 	meters  []meter                     // durations of calls, by node
 	doubts  []map[engine.BatchID]*doubt // commits of which some call was not answered in time, by node
 	onEnd   func(o *engine.Outcome, r *engine.Result, at engine.Time)
-	// called after every store call, before its event; may be nil
-	onTook func(node int32, c *engine.Call, r *engine.Reply, asked, began, ended engine.Time)
 
 	enqueued atomic.Int64  // number of jobs that the store has accepted
 	ended    atomic.Int64  // number of jobs done or dead, by the answers to commits
@@ -185,9 +183,6 @@ func (r *rig) settle(ctx context.Context) (left int64, err error) {
 
 // onCall records the duration of a call and counts the jobs that it ended.
 func (r *rig) onCall(node int32, c *engine.Call, reply *engine.Reply, asked, began, ended engine.Time) {
-	if r.onTook != nil {
-		r.onTook(node, c, reply, asked, began, ended)
-	}
 	if c.Op == engine.OpCommit {
 		slow := ended.Sub(asked) >= r.engines.Engine.Commit.Timeout/2 // there may be copies
 		r.onCommit(r.doubts[node], &c.Batch, reply, slow, ended)

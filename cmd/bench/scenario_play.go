@@ -71,9 +71,7 @@ func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *st
 	}
 	runtime.GC() // collect the garbage of the previous run now, not during this one
 	r := newRig(wall, at.store, time.Now())
-	rec := newRecording(r)
-	r.engines.Recorder, r.engines.OnTick, r.engines.OnWake = rec.of, rec.ticked, rec.woken
-	r.onEnd, r.onTook = rec.repeated, rec.timed
+	rec := record(r)
 	s := &sleeper{rig: r, learns: o.learns, drawn: map[attempt]time.Duration{}}
 	arrivals, until := wall.Length()
 	if err := r.run(ctx, s.handle, r.feed(wall.Next, rec.enqueued), until); err != nil {

@@ -159,18 +159,17 @@ const sampled = 16
 func runLoad(ctx context.Context, l *load, sc *scenarios.Scenario, o playOptions,
 	stores *stores) (result *loaded, err error) {
 	o.speed = world.Speed{Num: 1, Den: 1}
-	at, err := stores.open(ctx, sc, o)
+	r, err := stores.open(ctx, sc, o)
 	if err != nil {
 		return nil, err
 	}
-	defer at.close(&err)
-	run := &loadRun{load: l}
-	next, err := run.plan(ctx, at.wall)
+	defer r.close(&err)
+	run := &loadRun{load: l, rig: r}
+	next, err := run.plan(ctx)
 	if err != nil {
 		return nil, err
 	}
-	run.rig = newRig(at.wall, at.store, at.origin)
-	run.rig.onEnd = run.onEnd
+	r.onEnd = run.onEnd
 	if l.jobs > 0 { // all jobs are enqueued before the first engine starts
 		if err := fill(ctx, run.store, 1, int(l.jobs), func(jobs int, took time.Duration) {
 			run.feeding.calls.add(took, jobs)
@@ -179,22 +178,21 @@ func runLoad(ctx context.Context, l *load, sc *scenarios.Scenario, o playOptions
 			return nil, err
 		}
 	}
-	run.rig.start(time.Now())
-	if err := run.rig.run(ctx, run.handle, run.rig.feed(next, nil), 0); err != nil {
+	if err := r.run(ctx, run.handle, r.feed(next, nil), 0); err != nil {
 		return nil, err
 	}
 	return run.result(ctx)
 }
 
 // plan allocates the records of the jobs and returns the schedule of their arrivals, which is empty for a burn-down.
-func (r *loadRun) plan(ctx context.Context, wall *world.Wall) (schedule, error) {
+func (r *loadRun) plan(ctx context.Context) (schedule, error) {
 	if r.load.jobs > 0 {
 		r.records = make([]jobRecord, r.jobs)
 		return func() (at time.Duration, j engine.NewJob, ok bool) { return }, nil
 	}
 	r.records = make([]jobRecord, 0, int(min(r.load.expected()*1.02+1000, mostJobs)))
 	var job engine.NewJob // the latest: all have the same but for the ID
-	for at, j, ok := wall.Next(); ok; at, j, ok = wall.Next() {
+	for at, j, ok := r.wall.Next(); ok; at, j, ok = r.wall.Next() {
 		if len(r.records) == mostJobs {
 			return nil, ui.UsageError("--rate %s --for %v: these are more than %d jobs", r.rate, r.lasts.Std(), mostJobs)
 		}

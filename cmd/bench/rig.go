@@ -24,7 +24,8 @@ import (
 type rig struct {
 	wall    *world.Wall
 	store   engine.Store
-	engines live.Config // configuration of the engines; before the run, recorders and OnTick and the like may be added
+	drop    func() error // closes the store and deletes its data
+	engines live.Config  // configuration of the engines; before the run, recorders and OnTick and the like may be added
 	clock   func() engine.Time
 	meters  []meter                     // durations of calls, by node
 	doubts  []map[engine.BatchID]*doubt // commits of which some call was not answered in time, by node
@@ -81,7 +82,7 @@ func (p *phase) perJob() time.Duration {
 
 var wakeModes = map[string]live.WakeMode{"one": live.WakeOne, "all": live.WakeAll, "none": live.WakeNone}
 
-func newRig(w *world.Wall, store engine.Store, origin time.Time) *rig {
+func newRig(w *world.Wall, store engine.Store) *rig {
 	r := &rig{wall: w, store: store, meters: make([]meter, w.Nodes()), fed: make(chan struct{}),
 		timeUp: make(chan struct{})}
 	for range r.meters {
@@ -92,12 +93,8 @@ func newRig(w *world.Wall, store engine.Store, origin time.Time) *rig {
 		Policy: func(int32) engine.Policy { return w.Policy() }, Wake: wakeModes[string(w.Wake())],
 		OnFailure: func(*engine.Job, engine.ErrorKind, error) {}, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	}
-	r.start(origin)
 	return r
 }
-
-// start sets the clock of the run to 0 at origin.
-func (r *rig) start(origin time.Time) { r.engines.Origin, r.clock = origin, live.Clock(origin) }
 
 // storeError returns a store's error prefixed with the name of the call, unless it begins with that already.
 func storeError(doing string, err error) error {
@@ -122,6 +119,8 @@ const (
 // 0: no limit), or ctx is done. It returns when the engines have stopped.
 func (r *rig) run(ctx context.Context, handler live.Handler, feed func(ctx context.Context) error,
 	until time.Duration) error {
+	r.engines.Origin = time.Now()
+	r.clock = live.Clock(r.engines.Origin)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r.fail = cancel

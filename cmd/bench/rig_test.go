@@ -433,11 +433,11 @@ func TestTimeUp(t *testing.T) {
 	l.rate, l.lasts, l.work = perSecond(1000), scenarios.Duration(2*time.Second), scenarios.Duration(time.Millisecond)
 	wall := openWall(t, l)
 	run := &loadRun{load: l}
-	next, err := run.plan(t.Context(), wall)
+	run.rig = newRig(wall, &keeper{memstore.New(live.Clock(time.Now()), wall.Options()), 100 * time.Millisecond})
+	next, err := run.plan(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	run.rig = newRig(wall, &keeper{memstore.New(live.Clock(time.Now()), wall.Options()), 100 * time.Millisecond}, time.Now())
 	run.rig.onEnd = run.onEnd
 	if err := run.rig.run(t.Context(), run.handle, run.rig.feed(next, nil), 800*time.Millisecond); err != nil {
 		t.Fatal(err)
@@ -486,7 +486,7 @@ func TestPlanStops(t *testing.T) {
 	wall := openWall(t, l)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := (&loadRun{load: l}).plan(ctx, wall); !errors.Is(err, context.Canceled) {
+	if _, err := (&loadRun{load: l, rig: newRig(wall, nil)}).plan(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -57,20 +57,19 @@ type playOptions struct {
 
 // play runs a scenario in real time on a new store.
 func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *stores) (result *played, err error) {
-	at, err := stores.open(ctx, sc, o)
+	r, err := stores.open(ctx, sc, o)
 	if err != nil {
 		return nil, err
 	}
-	defer at.close(&err)
-	wall := at.wall
+	defer r.close(&err)
+	wall := r.wall
 	var perJob [engine.NumOps]time.Duration
 	if o.learns {
-		if perJob, err = measureCosts(ctx, at.store); err != nil {
+		if perJob, err = measureCosts(ctx, r.store); err != nil {
 			return nil, err
 		}
 	}
 	runtime.GC() // collect the garbage of the previous run now, not during this one
-	r := newRig(wall, at.store, time.Now())
 	rec := record(r)
 	s := &sleeper{rig: r, learns: o.learns, drawn: map[attempt]time.Duration{}}
 	arrivals, until := wall.Length()

@@ -27,14 +27,6 @@ const (
 	postgres = "postgres"
 )
 
-// opened is an empty store for one run of a policy on the wall clock.
-type opened struct {
-	wall   *world.Wall
-	store  engine.Store
-	origin time.Time    // the clock of a store in this process reads 0 then
-	drop   func() error // closes the store and deletes its data
-}
-
 // stores opens stores of every kind for measurement. A server for PostgreSQL is found or started when it is first
 // needed.
 type stores struct {
@@ -47,29 +39,32 @@ type stores struct {
 	around  func(engine.Store) engine.Store // wraps each store in memory; nil: no wrapper
 }
 
-// open returns an empty store for a run of a scenario. The caller closes it.
-func (s *stores) open(ctx context.Context, sc *scenarios.Scenario, o playOptions) (*opened, error) {
+// open returns a rig with an empty store for a run of a scenario. The caller closes it.
+func (s *stores) open(ctx context.Context, sc *scenarios.Scenario, o playOptions) (*rig, error) {
 	wall, err := world.OnWallClock(sc, o.policy, o.seed, o.speed)
 	if err != nil {
 		return nil, ui.Fail(ui.ExitUsage, err)
 	}
-	at := &opened{wall: wall, origin: time.Now(), drop: func() error { return nil }}
+	var store engine.Store
+	drop := func() error { return nil }
 	if o.store == memory {
-		at.store = memstore.New(live.Clock(at.origin), wall.Options())
+		store = memstore.New(live.Clock(time.Now()), wall.Options())
 		if s.around != nil {
-			at.store = s.around(at.store)
+			store = s.around(store)
 		}
-	} else if at.store, at.drop, err = s.openPostgres(ctx, wall.Options()); err != nil {
+	} else if store, drop, err = s.openPostgres(ctx, wall.Options()); err != nil {
 		wall.Close()
 		return nil, err
 	}
-	return at, nil
+	r := newRig(wall, store)
+	r.drop = drop
+	return r, nil
 }
 
-// close closes the store and deletes its data. If that fails and *err is nil, it stores the error there.
-func (o *opened) close(err *error) {
-	*err = cmp.Or(*err, o.drop())
-	o.wall.Close()
+// close closes a rig's store and deletes its data. If that fails and *err is nil, it stores the error there.
+func (r *rig) close(err *error) {
+	*err = cmp.Or(*err, r.drop())
+	r.wall.Close()
 }
 
 // pgVariables are the environment variables that select a PostgreSQL server.

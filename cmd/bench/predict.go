@@ -85,8 +85,7 @@ type prediction struct {
 	hindsight   []measure.Run // runs simulated with the delays of the real runs
 	played      []*played
 	mechanics   [2]*world.Mechanics // statistics of the simulations and of the real runs
-	settings    measure.Settings
-	summary     *results.Summary // summary with the simulation and the real run as two policies
+	summary     *results.Summary    // summary with the simulation and the real run as two policies
 	rows        []predicted
 }
 
@@ -265,17 +264,17 @@ var (
 
 // compare computes each metric's simulated and real value, like those of two policies, and the relative error.
 func (p *prediction) compare(sc *scenarios.Scenario, speed world.Speed) error {
-	p.settings = world.Settings(sc)
-	info := p.settings.Policies[0]
-	p.settings.Policies = []measure.PolicyInfo{info, info}
-	p.settings.Policies[0].Label, p.settings.Policies[1].Label = "simulated", "real"
-	p.settings.Baseline, p.settings.Objectives = 1, nil
+	settings := world.Settings(sc)
+	info := settings.Policies[0]
+	settings.Policies = []measure.PolicyInfo{info, info}
+	settings.Policies[0].Label, settings.Policies[1].Label = "simulated", "real"
+	settings.Baseline, settings.Objectives = 1, nil
 	var err error
-	if p.summary, err = results.Summarize(&p.settings, append(slices.Clone(p.simulated), p.real...),
+	if p.summary, err = results.Summarize(&settings, append(slices.Clone(p.simulated), p.real...),
 		results.Options{}); err != nil {
 		return err
 	}
-	knowing, err := results.Summarize(&p.settings, append(slices.Clone(p.hindsight), p.real...), results.Options{})
+	knowing, err := results.Summarize(&settings, append(slices.Clone(p.hindsight), p.real...), results.Options{})
 	if err != nil {
 		return err
 	}
@@ -283,7 +282,7 @@ func (p *prediction) compare(sc *scenarios.Scenario, speed world.Speed) error {
 	for i, metric := range slices.Concat(aims, alsoShown) {
 		queries = append(queries, predicted{Query: measure.Query{Metric: metric}, aimed: i < len(aims)})
 		if metric == "fresh.wait.p99" {
-			for _, storm := range p.settings.Storms {
+			for _, storm := range settings.Storms {
 				queries = append(queries, predicted{Query: measure.Query{Metric: metric, During: storm.Name}, aimed: true})
 			}
 		}

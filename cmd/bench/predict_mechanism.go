@@ -64,9 +64,6 @@ func rated(m *world.Mechanism, of string) mechanismJSON {
 
 // mechanism returns engine statistics of the simulated and the real runs, phase by phase.
 func (p *prediction) mechanism() (rows []mechanismJSON) {
-	if p.mechanics[0] == nil {
-		return nil
-	}
 	for i := range p.mechanics[0].Phases {
 		rows = append(rows, rated(&p.mechanics[0].Phases[i], "simulated"), rated(&p.mechanics[1].Phases[i], "real"))
 	}
@@ -75,10 +72,6 @@ func (p *prediction) mechanism() (rows []mechanismJSON) {
 
 // writeMechanism prints a table of engine statistics of the simulated and the real runs, width columns wide.
 func (p *prediction) writeMechanism(out io.Writer, width int) {
-	rows := p.mechanism()
-	if rows == nil {
-		return
-	}
 	const heading = "how the engines worked, on the wall clock (a claim is woken if new work caused it, and the gap is " +
 		"from the answer to a claim until the next one):"
 	fmt.Fprintf(out, "\n%s\n", strings.Join(text.Wrapped(heading, width), "\n"))
@@ -87,7 +80,7 @@ func (p *prediction) writeMechanism(out io.Writer, width int) {
 		"commits/s", "rows", "a commit"} {
 		t.Columns = append(t.Columns, text.Column{Title: title, Right: true})
 	}
-	for i, r := range rows {
+	for i, r := range p.mechanism() {
 		phase := plain.When(i%2 == 0, fmt.Sprintf("%s from %s", r.Phase, plain.Duration(r.From)))
 		whole := func(v float64) string { return fmt.Sprintf("%.0f", v) }
 		tenths := func(v float64) string { return fmt.Sprintf("%.1f", v) }

@@ -86,11 +86,7 @@ func split(outcomes []engine.Outcome) [][]int32 {
 	slices.SortFunc(order, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(outcomes[a].Job, outcomes[b].Job), cmp.Compare(a, b))
 	})
-	same := func(a, b int32) bool { return outcomes[a].Job == outcomes[b].Job }
-	if len(slices.CompactFunc(slices.Clone(order), same)) == len(order) {
-		return [][]int32{order}
-	}
-	var parts [][]int32
+	parts := [][]int32{make([]int32, 0, len(order))} // engines send no job twice
 	nth := 0
 	for i, at := range order {
 		if nth++; i == 0 || outcomes[at].Job != outcomes[order[i-1]].Job {
@@ -223,7 +219,6 @@ func readResults(rows pgx.Rows, part []int32, results []engine.Result, a *answer
 	for _, at := range part {
 		results[at] = engine.Result{Status: engine.Stale}
 	}
-	a.repeated = false
 	var stale []int32
 	for rows.Next() {
 		r := row{values: rows.RawValues()}

@@ -105,9 +105,9 @@ func pairUp(files [][]*benchmark, paths, units []string) (changes, lost []change
 	few := 6 // the fewest rounds of anything compared, if below this
 	add := func(base, new *benchmark) {
 		var one []string
-		for _, unit := range base.units {
+		for _, unit := range plain.Distinct(base.units, new.units) {
 			both := change{name: new.name, unit: unit, base: base.values[unit], new: new.values[unit]}
-			if len(both.new) == 0 {
+			if len(both.base) == 0 || len(both.new) == 0 {
 				one = append(one, unit)
 				continue
 			}
@@ -116,11 +116,6 @@ func pairUp(files [][]*benchmark, paths, units []string) (changes, lost []change
 			}
 			if len(units) == 0 || slices.Contains(units, unit) {
 				changes, few = append(changes, both), min(few, len(both.base), len(both.new))
-			}
-		}
-		for _, unit := range new.units {
-			if len(base.values[unit]) == 0 {
-				one = append(one, unit)
 			}
 		}
 		if len(one) > 0 {

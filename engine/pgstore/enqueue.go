@@ -132,8 +132,7 @@ func columnsOf(jobs []engine.NewJob) (columns []any, locks []int32) {
 		ids[i], kinds[i], priorities[i], tenants[i] = int64(j.ID), int32(j.Kind), j.Priority, int32(j.Tenant)
 		delays[i], payloads[i] = nanoseconds(j.Delay), j.Payload
 		if j.Serial != 0 {
-			serial := int64(j.Serial)
-			serials[i] = &serial
+			serials[i] = new(int64(j.Serial))
 			locks = append(locks, int32(j.Serial%stripes))
 		}
 		if j.Unique != "" {

@@ -41,8 +41,7 @@ func (s *Store) Stats(ctx context.Context, most int) (engine.Stats, error) {
 	}
 	var bound *int64
 	if most > 0 {
-		n := limit(most)
-		bound = &n
+		bound = new(limit(most))
 	}
 	var st engine.Stats
 	err := s.pool.QueryRow(ctx, s.text.stats, bound).Scan(&st.Ready[0], &st.Ready[1], &st.Waiting[0], &st.Waiting[1],

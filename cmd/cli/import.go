@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"qsim/cmd/ui"
+	"qsim/results/plain"
 	"qsim/scenarios/imports"
 	"qsim/scenarios/world"
 )
@@ -129,11 +130,15 @@ func runImport(c *cobra.Command, names []string, f *importFlags) error {
 		return err
 	}
 	notes := ui.NewConsole(c, f.Quiet)
-	files, closeAll, err := openFiles(names, c.InOrStdin())
-	if err != nil {
-		return err
+	var files []imports.File
+	for _, name := range names {
+		file, err := openRecords(name, c.InOrStdin())
+		if err != nil {
+			return err
+		}
+		defer file.Close() // nothing was written
+		files = append(files, imports.File{Name: plain.Either(name == "-", "standard input", name), Reader: file})
 	}
-	defer closeAll()
 	ctx, stop := notes.Interruptible(c.Context(), "interrupted: a scenario that is not done is not written; once more "+
 		"to quit at once")
 	defer stop()
@@ -183,35 +188,25 @@ func compareImport(ctx context.Context, out io.Writer, found *imports.Recording,
 	return ui.Print(out, imports.ComparisonText(written, all))
 }
 
-func openFiles(names []string, stdin io.Reader) (files []imports.File, closeAll func(), err error) {
-	var opened []*os.File
-	closeAll = func() {
-		for _, file := range opened {
-			file.Close() // nothing was written
+// openRecords opens a file of records; - is standard input.
+func openRecords(name string, stdin io.Reader) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(stdin), nil
+	}
+	file, err := os.Open(name)
+	if err == nil {
+		if info, e := file.Stat(); e == nil && info.IsDir() {
+			file.Close()
+			err = fmt.Errorf("%s is a folder", name)
 		}
 	}
-	for _, name := range names {
-		if name == "-" {
-			files = append(files, imports.File{Name: "standard input", Reader: stdin})
-			continue
-		}
-		file, err := os.Open(name)
-		if err == nil {
-			opened = append(opened, file)
-			if info, e := file.Stat(); e == nil && info.IsDir() {
-				err = fmt.Errorf("%s is a folder", name)
-			}
-		}
-		if err != nil {
-			closeAll()
-			if !errors.Is(err, fs.ErrPermission) {
-				return nil, nil, ui.UsageError("import: %w", err)
-			}
-			return nil, nil, ui.IOError("import", err)
-		}
-		files = append(files, imports.File{Name: name, Reader: file})
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return nil, ui.IOError("import", err)
+	case err != nil:
+		return nil, ui.UsageError("import: %w", err)
 	}
-	return files, closeAll, nil
+	return file, nil
 }
 
 // importError adds an exit code to an error of an import: mistakes in the records differ from failures to read.

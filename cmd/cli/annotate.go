@@ -149,8 +149,8 @@ func unjudged(c *cobra.Command, err error) {
 	said := err.Error()
 	if failure := (*ui.Failure)(nil); errors.As(err, &failure) && failure.Err == nil { // it was printed before
 		said = ""
-		if errors, ok := c.ErrOrStderr().(*witness); ok {
-			said = errors.text.String()
+		if told, ok := c.ErrOrStderr().(*witness); ok {
+			said = told.text.String()
 		}
 	}
 	failed := []text.Suite{{Name: c.CommandPath(), Error: said}}

@@ -475,7 +475,8 @@ func cliff() *prediction {
 	query := measure.Query{Metric: "fresh.wait", During: "down"}
 	return &prediction{
 		candidate: new(candidate), aim: .15, calibration: new(timings), played: []*played{{timings: new(timings)}},
-		summary: &results.Summary{Data: []results.PolicyData{{Pooled: pooled(query, 486, 504, 10)}, {Pooled: pooled(query, 500, 490, 10)}}},
+		mechanics: [2]*world.Mechanics{new(world.Mechanics), new(world.Mechanics)},
+		summary:   &results.Summary{Data: []results.PolicyData{{Pooled: pooled(query, 486, 504, 10)}, {Pooled: pooled(query, 500, 490, 10)}}},
 	}
 }
 

@@ -37,6 +37,8 @@ type Bounds struct {
 	every, first    time.Duration     // longest time between two promotions, and before the first
 	retry           *policies.Backoff // of all classes, see Reckons
 	service         time.Duration     // longest service time
+	timeout         time.Duration     // of an execution; 0: none
+	free            int               // most attempts of a job in a row that cost nothing, see uncharged
 	delays, touches bool              // a storm delays calls, or disturbs them in any way
 	// undisturbed returns the run time and the outcome that an attempt has without storms.
 	undisturbed func(id engine.JobID, delivery int32) (runs time.Duration, fails bool)
@@ -72,9 +74,8 @@ func (s *Setup) Bounds() *Bounds {
 	if e.Promoter.On() {
 		f.every, f.first = longestDraw(&e.Promoter.Every), longestDraw(e.Promoter.First)
 	}
-	var timeout time.Duration
 	for i := range sc.Jobs { // all alike, see Reckons, or the last is as good as any
-		f.retry, timeout = s.Retry(i), sc.TimeoutOf(i)
+		f.retry, f.timeout = s.Retry(i), sc.TimeoutOf(i)
 		f.service = max(f.service, longestDraw(&sc.Jobs[i].Service))
 		if sc.Jobs[i].Serial != nil {
 			f.keys += int(sc.Jobs[i].Serial.Keys)
@@ -94,8 +95,9 @@ func (s *Setup) Bounds() *Bounds {
 		j := &engine.Job{ID: id, Kind: engine.Kind(class), Delivery: delivery}
 		x := calm.Begin(0, 0, j)
 		calm.End(0, 0, j, x.Error, true)
-		return x.Runs, x.Error != engine.NoError || timeout > 0 && x.Runs >= timeout
+		return x.Runs, x.Error != engine.NoError || f.timeout > 0 && x.Runs >= f.timeout
 	}
+	f.free = f.uncharged()
 	return f
 }
 
@@ -224,16 +226,17 @@ func (b *Bounds) lease() time.Duration {
 	return 0
 }
 
-// tries returns the most attempts of a job that the bounds assume: its limit, or 16 if that is above 1000 or missing.
+// tries returns the most attempts of a job that the bounds assume: its limit, or 16 if that is above mostTries or
+// missing, and those that cost nothing.
 func (b *Bounds) tries() int {
 	n := b.retry.MaxAttempts
-	if n <= 0 || n > 1000 {
+	if !b.limits() {
 		n = 16 // only attempts fail that exceed the execution timeout
 	}
 	if len(b.retry.Free) > 0 { // at most three of a job
 		n += 3
 	}
-	return n
+	return n + b.free
 }
 
 // abreast returns how many jobs run at once while enough are ready: one for each worker, unless a limit is lower.

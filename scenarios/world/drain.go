@@ -68,8 +68,8 @@ func (b *Bounds) Deadline(now engine.Time, store *memstore.Store) (end engine.Ti
 
 // need adds the attempts that are still possible for an unfinished job to the totals of remaining work.
 func (b *Bounds) need(l *left, u *unfinished.Job) {
-	most := b.tries()
-	if limit := b.retry.MaxAttempts; limit > 0 && limit <= 1000 {
+	most := b.tries() - b.free
+	if b.limits() {
 		most = max(1, most-int(u.Charged))
 	}
 	chain := time.Duration(0)
@@ -77,8 +77,8 @@ func (b *Bounds) need(l *left, u *unfinished.Job) {
 	if b.Options.Held { // a lease may end while its job waits in a process until it is due, repeatedly
 		spare = 6
 	}
-	for n := range most {
-		number := u.Delivery + int32(n) + 1
+	for n := int32(1); most > 0 && n <= mostTries; n++ {
+		number := u.Delivery + n
 		runs, fails := b.undisturbed(u.ID, number)
 		_, delay := l.delay(number)
 		l.attempts++
@@ -87,7 +87,14 @@ func (b *Bounds) need(l *left, u *unfinished.Job) {
 		if b.Options.Held {
 			chain += l.step + b.Node.Lease.TTL%ForEver + b.Node.Reaper.Every
 		}
-		if fails {
+		outlasts := b.outlasts(runs)
+		if outlasts {
+			chain += b.recovery(b.Nodes * (b.Node.Workers + b.Node.Fetch.Prefetch))
+		}
+		if !outlasts || b.chargesExpiry() {
+			most--
+		}
+		if fails || outlasts {
 			l.fails++
 		} else if spare--; spare < 0 {
 			break
@@ -98,6 +105,52 @@ func (b *Bounds) need(l *left, u *unfinished.Job) {
 		chain = l.keys[key]
 	}
 	l.chain = max(l.chain, chain)
+}
+
+// mostTries is the highest number of attempts of one job that the bounds count.
+const mostTries = 1000
+
+// limits reports whether the attempts of a job have a limit that the bounds count with.
+func (b *Bounds) limits() bool { return b.retry.MaxAttempts > 0 && b.retry.MaxAttempts <= mostTries }
+
+// chargesExpiry reports whether an attempt whose lease expires counts towards a limit on the attempts of its job.
+func (b *Bounds) chargesExpiry() bool { return b.limits() && !b.Node.Reaper.Nothing }
+
+// outlasts reports whether an attempt with the given run time may lose its lease, and so have no effect, without a
+// storm: no heartbeat extends the lease in time, or heartbeats may not extend it for as long (lease.max).
+func (b *Bounds) outlasts(runs time.Duration) bool {
+	l := &b.Node.Lease
+	lasts := l.TTL
+	if b.timeout > 0 {
+		runs = min(runs, b.timeout) // it fails then
+	}
+	switch beats := l.Heartbeat > 0 && l.Heartbeat+b.way() < l.TTL; {
+	case l.AckAtStart, beats && l.Max == 0:
+		return false
+	case beats:
+		lasts = l.Max
+	}
+	return lasts < ForEver && runs+2*b.way()+b.Node.Commit.Linger >= lasts
+}
+
+// uncharged returns the highest number of attempts of one job, one after the other, that may outlast their leases and
+// then cost nothing: the number of attempts that a job may have beyond its limit.
+func (b *Bounds) uncharged() (most int) {
+	if b.chargesExpiry() || !b.outlasts(b.service) {
+		return 0
+	}
+	b.Jobs(func(_ engine.Time, j engine.NewJob) bool {
+		row := 0
+		for n := range int32(mostTries) {
+			if runs, _ := b.undisturbed(j.ID, n+1); !b.outlasts(runs) {
+				row = -1
+			}
+			row++
+			most = max(most, row)
+		}
+		return true
+	})
+	return most
 }
 
 // drain returns an upper bound on the time until all remaining jobs have ended.

@@ -86,7 +86,7 @@ func (w *wire) asks(now engine.Time, c *engine.Call) {
 func (w *wire) takesOver(now engine.Time, c *engine.Call) {
 	node := c.Engine.Node()
 	n := &w.nodes[node]
-	alone := n.reaps.Sub(n.reaped) > w.setup.Node.CallTimeout // else such a call may have been under way
+	alone := n.reaps > n.looks // no such call was under way
 	if n.reaps > 0 && now > n.reaps && alone && !w.checker.Froze(node, n.reaps) && !w.checker.Stops(node) {
 		w.checker.Complain(check.Recovery, 0, "node %d leads since %v, and has not looked for expired leases",
 			node, time.Duration(n.reaps))
@@ -97,7 +97,7 @@ func (w *wire) takesOver(now engine.Time, c *engine.Call) {
 		n.reaps = 0
 	}
 	if c.Op == engine.OpRecover {
-		n.reaped = now
+		n.recovers, n.looks = c.ID, now.Add(w.setup.Node.CallTimeout)
 	}
 }
 
@@ -195,6 +195,9 @@ func (w *wire) learns(c *engine.Call, r *engine.Reply, s *sent, comes engine.Tim
 	ends := engine.Never
 	if l.Local && !l.OfNode && !l.AckAtStart {
 		ends = s.clock.Add(l.TTL)
+	}
+	if c.Op == engine.OpRecover && n.engine == c.Engine && c.ID == n.recovers && !s.fate.LoseReply {
+		n.looks = min(n.looks, comes)
 	}
 	switch {
 	case r.Err != nil:

@@ -90,7 +90,8 @@ type caller struct {
 	claims   engine.Time                // earliest time of its next claim, unless it is woken
 	leads    [engine.NumOps]engine.Time // by role, latest end of its leadership
 	reaps    engine.Time                // begin of its leadership, when it must look for expired leases; 0: it need not
-	reaped   engine.Time                // time of its latest call to recover
+	recovers uint64                     // ID of its latest call to recover
+	looks    engine.Time                // end of that call: its answer arrives, or it has timed out
 	asks     uint64                     // ID of its latest call to lead the recovery
 	claim    uint64                     // ID of its latest claim
 	promotes uint64                     // ID of its latest call to promote

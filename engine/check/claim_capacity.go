@@ -36,7 +36,6 @@ func (c *Checker) followCall(s *subject) {
 		n.owing.all, n.owing.since = n.owing.all+n.owing.since, 0
 	case engine.OpExtend:
 		n.asked = s.At
-		n.extends++
 	}
 	if !c.d.shares && !c.d.fills && !c.d.aged {
 		return

@@ -36,7 +36,7 @@ type process struct {
 	plans           plans
 	owing           owing
 	untold          int         // executions that ended but were not yet reported to its policy
-	starts, extends int         // executions begun, and calls to extend leases
+	starts, extends int         // executions begun, and calls to extend leases that have set out
 	idleSince       engine.Time // time since which it has idle workers and has not claimed; Never: none are idle
 }
 
@@ -270,6 +270,9 @@ func (c *Checker) MayClaim(node int32) bool {
 
 // Claims records that a claim of a node is on its way (under) or, if under is false, that its answer has arrived.
 func (c *Checker) Claims(node int32, under bool) { c.nodes[node].plans.under = under }
+
+// Extends records that a call of a node to extend leases is on its way to the store.
+func (c *Checker) Extends(node int32) { c.nodes[node].extends++ }
 
 // Planned records the latest time at which the fetch policy of a node planned a claim.
 func (c *Checker) Planned(node int32, at engine.Time) { c.nodes[node].plans.at = at }

@@ -134,6 +134,9 @@ func (w *wire) Request(now engine.Time, c *engine.Call) sim.Fate {
 	fate := w.Network.Request(now, c)
 	if !fate.LoseRequest {
 		w.calls[callID{c.Engine, c.ID}] = sent{now, now.Add(w.setup.sim.Ahead(c.Engine.Node())), content(c), fate}
+		if c.Op == engine.OpExtend {
+			w.checker.Extends(c.Engine.Node())
+		}
 	}
 	return fate
 }

@@ -125,6 +125,17 @@ func expired() *story {
 		add(engine.Event{Kind: engine.Nacked, Job: 1, Node: 1, Delivery: 1, Error: engine.LeaseExpired, Delay: time.Second, From: engine.InFlight, Token: 2})
 }
 
+// overruled is the story of job 1, which a reaper makes wait until 12 s and its former holder, without a fence, until
+// 12.5 s. Job 2 comes at 12 s.
+func overruled() *story {
+	s := running().after(11*time.Second).take(1, 1).
+		add(engine.Event{Kind: engine.Nacked, Job: 1, Node: 1, Delivery: 1, Error: engine.LeaseExpired, Delay: time.Second, From: engine.InFlight, Token: 2})
+	late := engine.Event{Kind: engine.Finished, Job: 1, Delivery: 1, Error: engine.Timeout, Token: 1}
+	s.after(time.Second / 2).add(late)
+	late.Kind, late.Delay, late.From = engine.Nacked, time.Second, engine.Waiting
+	return s.add(late).after(time.Second / 2).enqueue(2).after(time.Second / 2).promoted(1).after(1500 * time.Millisecond)
+}
+
 func failed() *story { return running().after(time.Second).finish(1, 0, 0, 1, engine.Timeout) }
 
 // attempt claims job 1 as soon as it is ready, and runs it in no time.
@@ -234,6 +245,10 @@ func TestBreaches(t *testing.T) {
 		}, ""},
 		{"the more urgent job last", begun().enqueueAs(2, 1).lease(1, 0, 1, 0, 0), func(r *check.Rules) {
 			r.Ranked, r.Priority = true, func(k engine.Kind) int16 { return -int16(k) }
+		}, "I-8"},
+		{"in the place that a reaper gave it, and it has failed since", overruled().claim(0).lease(1, 0, 2, 1500*time.Millisecond, 14*time.Second).
+			lease(2, 0, 1, 2*time.Second, 2*time.Second), func(r *check.Rules) {
+			r.Ordered, r.Store.Fence, r.Node.Reaper.Stand = true, engine.FenceNone, engine.PlaceDue
 		}, "I-8"},
 		{"the younger job first", begun().after(time.Second).enqueue(2).claim(0).lease(2, 0, 1, 0, 0).lease(1, 0, 1, time.Second, time.Second), func(r *check.Rules) { r.Ordered = true }, "I-8"},
 		{"the older job first", begun().after(time.Second).enqueue(2).claim(0).lease(1, 0, 1, time.Second, time.Second).lease(2, 0, 1, 0, 0), func(r *check.Rules) { r.Ordered = true }, ""},

@@ -198,6 +198,7 @@ func (c *Checker) followCommitted(s *subject) {
 		class = engine.Fresh
 	}
 	c.leave(j)
+	j.stand = engine.PlaceDefault
 	if s.Error == engine.LeaseExpired && s.Kind != engine.Buried {
 		j.stand = c.rules.Node.Reaper.Stand
 		r := c.jobs.recoveries[s.r]

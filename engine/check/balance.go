@@ -151,8 +151,10 @@ func (c *Checker) mayBeLost(j *job) bool {
 // learned of the lease, or has given up committing the outcome.
 func (c *Checker) isAbandoned(j *job) bool {
 	l, died := &c.rules.Node.Lease, j.life != c.nodes[j.node].life
-	if j.reaped && !j.untimed || died && l.OfNode && !l.Kept {
-		return false // the lease expires; without a fence an earlier holder may have prolonged it for ever
+	if j.reaped && (!j.untimed || c.heard(j.claimed)) || died && l.OfNode && !l.Kept {
+		// The lease expires, or its reaper ends it; without a fence an earlier holder may have prolonged it for ever, of
+		// which a reaper without an answer knows nothing.
+		return false
 	}
 	return died || j.begun&bit(j.delivery) == 0 || j.dropped == j.token
 }

@@ -213,6 +213,9 @@ func (c *Checker) follow(s *subject) {
 	case engine.LeaseTaken:
 		c.leave(j)
 		c.recovered(s)
+		if j.dropped == j.token {
+			j.dropped = s.Token
+		}
 		j.reaped, j.forgotten, j.claimed, j.token = true, false, s.At, s.Token
 		c.enter(s.r, j)
 	case engine.LeaseForgotten:

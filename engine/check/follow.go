@@ -280,9 +280,15 @@ func (c *Checker) followRedriven(s *subject) {
 }
 
 // drops records that the holder of a lease will commit no outcome under it: the lease is lost, or the outcome refused.
+// A reaper's lease counts as dropped once the holder before it drops its own, which may keep it for ever all the same.
 func (c *Checker) drops(s *subject) {
-	if j := s.j; j != nil && j.token == s.Token {
+	j := s.j
+	switch {
+	case j == nil:
+	case j.token == s.Token:
 		j.dropped = s.Token
 		s.n.toldOf(j)
+	case j.reaped && s.Delivery == j.delivery && s.Node == j.node:
+		j.dropped = j.token
 	}
 }

@@ -1,0 +1,58 @@
+package check_test
+
+import (
+	"testing"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/check"
+)
+
+// TestKeptForEver takes the lease of job 1, which its former holder then keeps for ever, as no fence prevents. The job
+// may be left only if that holder has given up its outcome, and the reaper may have had no answer.
+func TestKeptForEver(t *testing.T) {
+	begun := func() *story {
+		return later().lease(1, 0, 1, 0, 0).start(1, 0, 0, 1).finish(1, 0, 0, 1, engine.NoError)
+	}
+	taken := func(s *story) *story { return s.after(11*time.Second).take(1, 1) }
+	late := func(s *story, kind engine.EventKind) *story { // under the first lease
+		return s.add(engine.Event{Kind: kind, Job: 1, Delivery: 1, Token: 1})
+	}
+	const kept, drops = engine.Extended, engine.GaveUp
+	tests := []struct {
+		name  string
+		story *story
+		heard bool // every call from 2 s on was answered
+		want  string
+	}{
+		{"given up after it was taken", late(late(taken(begun()), kept), drops), false, ""},
+		{"given up before it was taken", late(taken(late(begun(), drops)), kept), false, ""},
+		{"not given up", late(taken(begun()), kept), false, "I-18"},
+		{"not kept", late(taken(begun()), drops), false, "I-18"},
+		{"the reaper had its answer", late(late(taken(begun()), kept), drops), true, "I-18"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := rules()
+			r.Store.Fence, r.LostInFlight, r.Node.Lease.AckAtStart, r.Node.Commit.Drop = engine.FenceNone, true, true, true
+			if tt.heard {
+				r.Heard, r.Trip = 2*second, time.Second
+			}
+			c := check.New(r)
+			for i := range tt.story.events {
+				c.Record(&tt.story.events[i])
+			}
+			if c.Breach() != nil {
+				t.Fatal(c.Breach())
+			}
+			c.Settle()
+			got := ""
+			if b := c.Breach(); b != nil {
+				got = b.Invariant.String()
+			}
+			if got != tt.want {
+				t.Errorf("got %q (%v), want %q", got, c.Breach(), tt.want)
+			}
+		})
+	}
+}

@@ -29,7 +29,7 @@ func (s *setup) listen() *check.Checker {
 		}
 		n.Kinds = kinds
 	}
-	s.config.Policy = world.Watch(s.config.Policy, s.Policy, c)
+	s.config.Policy = world.Watch(s.config.Policy, s.Policy, c, true)
 	return c
 }
 

@@ -37,7 +37,8 @@ func (w *world) guard(seed uint64) *guard {
 // watch attaches the checker of invariants, if there is one, to a simulation that has not begun.
 func (g *guard) watch(cfg *sim.Config) {
 	if g.checker != nil {
-		cfg.Recorder, cfg.Policy = engine.RecordJobs(cfg.Recorder, g.checker), Watch(cfg.Policy, g.policy, g.checker)
+		cfg.Recorder = engine.RecordJobs(cfg.Recorder, g.checker)
+		cfg.Policy = Watch(cfg.Policy, g.policy, g.checker, false)
 	}
 }
 

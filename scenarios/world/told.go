@@ -9,12 +9,13 @@ import (
 )
 
 // Watch wraps the policies of nodes so that a checker verifies their plans (which jobs to claim) and their claims.
-// right makes the policy that the nodes should follow, whose guarantees their plans must keep.
-func Watch(policy func(node int32) engine.Policy, right func() engine.Policy,
-	c *check.Checker) func(node int32) engine.Policy {
+// right makes the policy that the nodes should follow, whose guarantees their plans must keep. sent reports whether the
+// caller calls Checker.Claims for claims that set out; otherwise every plan for some jobs may be under way as a claim.
+func Watch(policy func(node int32) engine.Policy, right func() engine.Policy, c *check.Checker,
+	sent bool) func(node int32) engine.Policy {
 	law := policies.Guarantees(right()).Law
 	return func(node int32) engine.Policy {
-		p := &told{Policy: policy(node), checker: c, node: node}
+		p := &told{Policy: policy(node), checker: c, node: node, sent: sent}
 		if law != nil {
 			p.law = law()
 		}
@@ -46,29 +47,39 @@ type told struct {
 	law     policies.Law // law of the policy's plans; nil: none
 	checker *check.Checker
 	node    int32
+	sent    bool                   // see Watch
 	most    [engine.NumClasses]int // most jobs of each class that the latest plan may claim
 	got     [engine.NumClasses]int // jobs of each class that the latest claim has returned
 	kinds   engine.Kinds           // kinds of jobs that the latest plan may claim
 	idle    int                    // idle workers at the latest plan
 	whole   bool                   // the terms of the latest plan are for all jobs of a class
-	picks   bool                   // its terms are for some kinds of jobs, so that no class is known to be empty
-	goesOn  bool                   // workers are idle and jobs may be left: the engine must plan again at once
+	// allows holds, by class of its terms, how many jobs it may claim by those that take any ready job of the class.
+	allows [engine.NumClasses + 1]int
+	left   bool // the latest claim may have left ready jobs of a class
+	goesOn bool // workers are idle and jobs may be left: the engine must plan again at once
 }
 
 func (t *told) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	t.checker.Planned(t.node, v.Now)
 	from := len(dst)
 	dst = t.Policy.Plan(v, dst)
-	kinds, whole, picks := engine.Kinds(0), true, true
+	kinds, whole := engine.Kinds(0), true
+	t.allows = [engine.NumClasses + 1]int{}
 	for i := range dst[from:] {
 		term := &dst[from+i]
 		whole = whole && term.Class != engine.AnyClass && term.Kinds == 0 && term.Tenant == 0 && term.Rule == nil &&
 			term.PerTenant == 0 && term.MaxWait == 0 && term.Shed == 0
 		if kinds |= term.Kinds; term.Kinds == 0 {
-			kinds, picks = ^engine.Kinds(0), false
+			kinds = ^engine.Kinds(0)
+		}
+		if term.Kinds == 0 && term.Tenant == 0 && term.PerTenant == 0 && (term.MaxWait == 0 || term.Shed > 0) {
+			t.allows[term.Class] += min(term.Limit, v.Idle)
 		}
 	}
-	t.kinds, t.idle, t.whole, t.picks, t.goesOn = kinds, v.Idle, whole, picks, false
+	if len(dst) > from && !t.sent {
+		t.checker.Claims(t.node, true)
+	}
+	t.kinds, t.idle, t.whole, t.goesOn = kinds, v.Idle, whole, false
 	t.most[engine.Fresh], t.most[engine.Retry] = policies.Asked(v, dst[from:])
 	if t.law != nil {
 		if wrong := t.law.Plan(v, dst[from:]); wrong != "" {
@@ -86,7 +97,7 @@ func (t *told) Observe(o *engine.Observation) {
 	}
 	if o.Ended {
 		t.checker.Told(t.node)
-		t.goesOn = t.picks && o.Error != engine.Timeout && t.checker.MayClaim(t.node) // a worker is free
+		t.goesOn = t.left && o.Error != engine.Timeout && t.checker.MayClaim(t.node) // a worker is free
 	} else if o.Count > t.most[o.Class] {
 		t.checker.Complain(check.Shares, 0, "node %d claimed %d %v jobs, and had planned %d at the most",
 			t.node, o.Count, o.Class, t.most[o.Class])
@@ -103,12 +114,15 @@ func (t *told) Observe(o *engine.Observation) {
 	}
 }
 
-// note records how many jobs of a class the latest claim returned, retries last. If there are as many as planned
-// and workers are still idle, more jobs may be ready, and the checker expects the node to plan another claim at once.
+// note records how many jobs of a class the latest claim returned, retries last. If fewer than it might return, it left
+// none that was ready. If as many as planned, and workers are still idle, more jobs may be ready, and the checker
+// expects the node to plan another claim at once.
 func (t *told) note(o *engine.Observation) {
 	t.got[o.Class] = o.Count
 	t.checker.Claims(t.node, false)
 	total := t.got[engine.Fresh] + t.got[engine.Retry]
+	more := t.got[engine.Fresh] >= t.allows[engine.Fresh] || t.got[engine.Retry] >= t.allows[engine.Retry]
+	t.left = more && total >= t.allows[engine.AnyClass]
 	if o.Class == engine.Retry && t.whole && 0 < total && total < t.idle {
 		for class, n := range t.got[:] {
 			t.goesOn = t.goesOn || n > 0 && n == t.most[class] && t.checker.MayClaim(t.node)

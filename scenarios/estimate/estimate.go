@@ -3,7 +3,6 @@
 package estimate
 
 import (
-	"math"
 	"slices"
 
 	"qsim/engine"
@@ -26,39 +25,43 @@ const (
 	bytesAtLeast  = 1 << 20
 )
 
+// longest stands for a mean run time that is infinite, in seconds: longer than any run.
+const longest = 1e12
+
 // Of estimates the jobs and the memory of a simulation at its fullest: jobs in flight, jobs that wait for a retry, and
 // those that arrive, bursts included, faster than the workers can run them. It ignores the content of traces.
 func Of(sc *spec.Scenario) Footprint {
-	var jobs, most, work, waiting float64
+	var most, work, waiting float64
+	var flows []flow
 	f := Footprint{Key: "jobs"}
-	add := func(count float64, class int, key string) {
-		if jobs += count; count > most {
+	add := func(count, each float64, more []flow, key string) {
+		if f.All += count; count > most {
 			most, f.Key = count, key
 		}
-		work += count * sc.Jobs[class].Service.Dist().Mean() // +Inf for a mean that is
+		work += count * each
+		flows = append(flows, more...)
 	}
 	for i := range sc.Jobs {
 		f.Traced = f.Traced || sc.Jobs[i].Arrivals.Process == "trace"
-		count := JobsOf(&sc.Jobs[i], sc.Duration)
-		add(count, i, "jobs."+sc.Jobs[i].Class+".arrivals")
+		count, mean := JobsOf(&sc.Jobs[i], sc.Duration), sc.Jobs[i].Service.Dist().Mean()
 		share, retries := retrying(sc, i)
 		waiting += count * share
-		work += count * retries * sc.Jobs[i].Service.Dist().Mean()
+		each := min(mean*(1+retries), longest)
+		add(count, each, arriving(sc, i, each), "jobs."+sc.Jobs[i].Class+".arrivals")
 	}
 	for i := range sc.Storms {
 		s := &sc.Storms[i]
 		if x := s.Effect(); x.Jobs != nil || x.Rate != nil {
-			add(BurstJobs(sc, s), max(0, sc.ClassIndex(x.Class)), "storms."+s.Name+"."+s.Kind())
+			each := min(sc.Jobs[max(0, sc.ClassIndex(x.Class))].Service.Dist().Mean(), longest)
+			add(BurstJobs(sc, s), each, bursts(sc, s, each), "storms."+s.Name+"."+s.Kind())
 		}
 	}
 	workers := float64(sc.Engine.Nodes) * float64(sc.Engine.Workers)
-	seconds := sc.Duration.Std().Seconds()
-	if work == 0 || seconds == 0 || math.IsNaN(work) {
-		return Footprint{All: jobs, Bytes: bytesAtLeast, Key: f.Key, Traced: f.Traced}
+	running := min(workers, f.All)
+	if seconds := sc.Duration.Std().Seconds(); seconds > 0 {
+		running = min(running, work/seconds)
 	}
-	running := min(workers, work/seconds, jobs)
-	left := jobs * max(0, 1-workers*seconds/work)
-	f.All, f.Jobs = jobs, min(jobs, running+left+waiting)
+	f.Jobs = min(f.All, running+backlog(flows, workers)+waiting)
 	f.Bytes = bytesAtLeast + f.Jobs*bytesPerJob + running*bytesPerLease
 	return f
 }

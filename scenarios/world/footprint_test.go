@@ -35,6 +35,12 @@ func TestFootprintOfRuns(t *testing.T) {
 		"a storm and a short backoff":       head + mail + "}\nretry: {max-attempts: 50, backoff: {kind: fixed, delay: 30s}}\nstorms: [{name: down, at: 5m, for: 5m, fail: {rate: 100%}}]\n",
 		"a fifth fails, and waits for long": head + mail + ", fails: {rate: 20%}}\nretry: {max-attempts: 5, backoff: {kind: fixed, delay: 10m}}\n",
 		"a fifth fails, and waits briefly":  head + mail + ", fails: {rate: 20%}}\nretry: {max-attempts: 5, backoff: {kind: exponential, first: 1s}}\n",
+		"a burst that is worked off":        head + mail + "}\nstorms: [{name: flood, at: 5m, burst: {class: mail, count: 20000}}]\n",
+		"bursts, each upon the last":        head + mail + "}\nstorms: [{name: flood, at: 5m, for: 30s, repeat: {every: 1m, times: 5}, burst: {class: mail, factor: 20}}]\n",
+		"batches":                           head + "jobs:\n- {class: mail, arrivals: {process: batch, size: 5000, every: 5m}, service: 100ms}\n",
+		"phases":                            head + "jobs:\n- {class: mail, arrivals: {process: on-off, rate: 1000/s, on: 1m, off: 9m}, service: 100ms}\n",
+		"a ramp":                            head + "jobs:\n- {class: mail, arrivals: {process: ramp, from: 0/s, to: 390/s}, service: 100ms}\n",
+		"a wave":                            head + "jobs:\n- {class: mail, arrivals: {process: diurnal, mean: 190/s, swing: 80%, period: 20m}, service: 100ms}\n",
 		"half fails for good":               head + mail + ", fails: {rate: 50%}}\nretry: {max-attempts: 5, never: [error]}\n",
 	} {
 		t.Run(name, func(t *testing.T) {

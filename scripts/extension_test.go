@@ -137,7 +137,7 @@ func TestExtension(t *testing.T) {
 	overlay[filepath.Join(root, "policies/hush.go")] = write(filepath.Join(dir, "hush.go"), hush)
 	overlay[filepath.Join(root, "results/report/chart_lull.go")] = write(filepath.Join(dir, "chart_lull.go"), lull)
 	change("results/measure/metrics_list.go", filepath.Join(dir, "metrics_list.go"), "\t\tslowdownMetric(),\n", "\t\tofClock(fact(\"starved.claims.twice\", "+
-		"\"claims\", \"starved.claims.twice\", \"twice starved.claims\"), func(q *question) number { return count(2 * q.clock.streak) }),\n")
+		"\"claims\", \"starved.claims.twice\", \"twice starved.claims\"), func(q *question) Value { return count(2 * q.clock.streak) }),\n")
 	run := func(t *testing.T, folder, name string, arguments ...string) string {
 		t.Helper()
 		process := exec.CommandContext(t.Context(), name, arguments...)

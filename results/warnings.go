@@ -160,13 +160,17 @@ func (s *Summary) warnOfWarmUp(grid [][]*measure.Run, add func(string, ...any)) 
 			continue
 		}
 		said = append(said, workers)
-		load, kind := offered(set, workers), "load"
+		load, kind, settling := offered(set, workers), "load", false
 		for j := i; j < len(s.Policies); j++ {
-			if seen := utilizationSeen(set, grid[j]); workersOf(set, j) == workers && seen > load && seen < busyWhenOverloaded {
+			seen := utilizationSeen(set, grid[j])
+			if workersOf(set, j) != workers || seen >= busyWhenOverloaded {
+				continue
+			}
+			if settling = true; seen > load {
 				load, kind = seen, "load, retries and all,"
 			}
 		}
-		if load <= 0 || load >= 1 {
+		if !settling || load <= 0 || load >= 1 {
 			continue // nothing comes by itself, or it never settles
 		}
 		if needed := settles(set.Service, workers, load); set.Warmup < needed {

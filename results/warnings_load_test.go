@@ -40,6 +40,29 @@ func TestWarningOfAShortWarmUp(t *testing.T) {
 	}
 }
 
+// Policies that retries overload never settle: the warm-up is that of the others, if there are any.
+func TestWarningOfAWarmUpUnderOverload(t *testing.T) {
+	for _, tt := range []struct {
+		busy [2]float64 // by policy
+		want string     // start of the warning's last part; "": no warning
+	}{
+		{[2]float64{1, 1}, ""},
+		{[2]float64{1, 0.64}, "at a load, retries and all, of 64% on 4 workers"},
+		{[2]float64{0.5, 1}, "at a load of 50% on 4 workers"},
+	} {
+		s := watching()
+		s.Workers, s.Rate, s.Service, s.Warmup, s.Bucket, s.Duration = 4, 2, time.Second, 0, 10*time.Second, 600*time.Second
+		runs := slices.Concat(scattered(0, 12, 0.1), scattered(1, 12, 0.1))
+		for i := range runs {
+			runs[i].Series.Utilization = slices.Repeat([]float64{tt.busy[runs[i].Policy]}, 60)
+		}
+		_, got, _ := strings.Cut(strings.Join(warningsOf(t, s, runs), "\n"), "warm-up of 0s is too short: ")
+		if got, _, _ = strings.Cut(got, " the queue"); got != tt.want {
+			t.Errorf("busy %v: %q, want %q", tt.busy, got, tt.want)
+		}
+	}
+}
+
 func warningsOf(t *testing.T, s *measure.Settings, runs []measure.Run) []string {
 	t.Helper()
 	sum, err := Summarize(s, runs, Options{})

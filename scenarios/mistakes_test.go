@@ -117,6 +117,10 @@ func TestMistakes(t *testing.T) {
 		// Sums, and positions.
 		{"overload", "engine: {workers: 1}\njobs:\n  - {class: mail, arrivals: {process: poisson, rate: 20/s}, service: 1s}\n", []string{
 			`3:54: offered load is 20 × the capacity: the backlog will never drain`}},
+		{"overload by retries", "engine: {workers: 1}\nretry: {max-attempts: 4, jitter: none, backoff: {kind: fixed, delay: 1s}}\njobs:\n  - {class: mail, arrivals: 5/s, service: 100ms, fails: {rate: 100%}}\n", []string{
+			`4:29: offered load is 2 × the capacity: the backlog will never drain`}},
+		{"half of the retries fit", "engine: {workers: 2}\nretry: {max-attempts: 4, jitter: none, backoff: {kind: fixed, delay: 1s}}\njobs:\n  - {class: mail, arrivals: 5/s, service: 100ms, fails: {rate: 100%}}\n", nil},
+		{"failures cut off by a timeout fit", "engine: {workers: 2, timeout: 1s}\nretry: {max-attempts: 4, jitter: none, backoff: {kind: fixed, delay: 1s}}\njobs:\n  - {class: mail, arrivals: 10/s, service: 100ms, fails: {rate: 5%, takes: 1m}}\n", nil},
 		{"two of one name", "baseline: FIFA\npolicies: [{kind: weighted}, {kind: weighted, label: W}]\n" + job, []string{
 			`1:11: no policy is named "FIFA" = there is "weighted", "W"`}},
 	} {

@@ -128,7 +128,11 @@ func meanDelay(b *policies.Backoff, n int32) float64 {
 func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 	jobs, whole := mostJobsOf(sc, job), sc.Longest().Seconds()
 	var all []failing
+	limit := sc.TimeoutOf(i).Seconds()
 	add := func(kinds []string, share, jobs, mean, lasts float64) {
+		if limit > 0 && !job.IgnoresCancel {
+			mean = min(mean, limit)
+		}
 		if share > 0 {
 			all = append(all, failing{kinds, share, jobs, mean, min(lasts, whole)})
 		}
@@ -143,7 +147,7 @@ func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 	if poison := job.Poison.Float(); poison > 0 {
 		add(own, 1, max(1, jobs*poison), takes(job, job.Fails.Takes), whole)
 	}
-	if limit := sc.TimeoutOf(i).Seconds(); limit > 0 {
+	if limit > 0 {
 		mean := limit
 		if job.IgnoresCancel {
 			mean = max(limit, takes(job, nil)) // its worker is busy for that long

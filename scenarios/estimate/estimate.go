@@ -29,7 +29,8 @@ const (
 const longest = 1e12
 
 // Of estimates the jobs and the memory of a simulation at its fullest: jobs in flight, jobs that wait for a retry, and
-// those that arrive, bursts included, faster than the workers can run them. It ignores the content of traces.
+// those that arrive, bursts included, faster than the workers can run them. It ignores the content of traces, and what
+// the faults of storms, such as crashes, do to the workers.
 func Of(sc *spec.Scenario) Footprint {
 	var most, work, waiting float64
 	var flows []flow
@@ -43,10 +44,10 @@ func Of(sc *spec.Scenario) Footprint {
 	}
 	for i := range sc.Jobs {
 		f.Traced = f.Traced || sc.Jobs[i].Arrivals.Process == "trace"
-		count, mean := JobsOf(&sc.Jobs[i], sc.Duration), sc.Jobs[i].Service.Dist().Mean()
-		share, retries := retrying(sc, i)
+		count := JobsOf(&sc.Jobs[i], sc.Duration)
+		share, busy := retrying(sc, i)
 		waiting += count * share
-		each := min(mean*(1+retries), longest)
+		each := min(busy, longest)
 		add(count, each, arriving(sc, i, each), "jobs."+sc.Jobs[i].Class+".arrivals")
 	}
 	for i := range sc.Storms {
@@ -66,13 +67,23 @@ func Of(sc *spec.Scenario) Footprint {
 	return f
 }
 
-// retrying estimates the largest share of the jobs of a class that is in backoff at one time, and the mean number of
-// retries of a job. What fails because a dependency is over its limit is not counted: that depends on the load.
-func retrying(sc *spec.Scenario, class int) (share, retries float64) {
+// Busy estimates the mean time, in seconds, for which a job of a class keeps workers busy in all its attempts. Storms
+// that do not last for the whole run, and jobs that fail for ever, are left out. It is +Inf if the mean service time is.
+func Busy(sc *spec.Scenario, class int) float64 {
+	_, busy := retrying(sc, class)
+	return busy
+}
+
+// retrying estimates the largest share of the jobs of a class that is in backoff at one time, and the mean time in
+// seconds of all attempts of a job, see Busy. What fails because a dependency is over its limit is not counted: that
+// depends on the load.
+func retrying(sc *spec.Scenario, class int) (share, busy float64) {
 	job, total, retry := &sc.Jobs[class], sc.Duration.Std().Seconds(), sc.RetryOf(class)
+	service := job.Service.Dist().Mean()
+	busy = service
 	b, err := sc.RetryPolicy(class)
 	if err != nil || total == 0 {
-		return 0, 0
+		return 0, busy
 	}
 	tries := int(retry.MaxAttempts)
 	if tries == 0 || tries > mostTries {
@@ -91,11 +102,16 @@ func retrying(sc *spec.Scenario, class int) (share, retries float64) {
 			passed += delay + f.takes
 		}
 		// Those that fail come while something fails; each waits for no longer than that.
-		fails := min(1, f.lasts/total)
-		share += min(waits/total, fails*f.share)
-		if fails == 1 { // in a storm no more are waiting than come, however often they are tried
-			retries += again
+		fails, part := min(1, f.lasts/total), f.jobs/mostJobsOf(sc, job)
+		share += part * min(waits/total, fails*f.share)
+		// In a storm no more are waiting than come, however often they are tried. What is tried for ever has no mean.
+		if fails == 1 && service < longest && (f.share < 1 || tries < mostTries) {
+			failed, succeeds := f.share*(1+again), service
+			if f.kinds[0] == engine.Timeout.Name() {
+				succeeds = min(service, f.takes) // a longer one is not left
+			}
+			busy += part * (failed*f.takes + (1+again-failed)*succeeds - service)
 		}
 	}
-	return min(share, 1), retries
+	return min(share, 1), busy
 }

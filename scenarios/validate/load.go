@@ -52,10 +52,15 @@ func (c *validator) checkClassLoad(i int, job *spec.JobClass) {
 		"the class needs %s jobs running at once, but has %d keys%s", short(need), keys, grows)
 }
 
-// checkOffered warns of a load that exceeds the workers' capacity, at the busiest time of all classes together.
+// checkOffered warns of a load, retries included, that exceeds the workers' capacity, at the busiest time of all classes
+// together.
 func (c *validator) checkOffered() {
 	jobs, workers := c.sc.Jobs, float64(c.sc.Engine.Nodes)*float64(c.sc.Engine.Workers)
-	load := func(i int) float64 { return jobs[i].Arrivals.MeanRate() * jobs[i].Service.Dist().Mean() }
+	busy := make([]float64, len(jobs)) // mean seconds of a job's attempts, by class
+	for i := range jobs {
+		busy[i] = estimate.Busy(c.sc, i)
+	}
+	load := func(i int) float64 { return jobs[i].Arrivals.MeanRate() * busy[i] }
 	worst, classes := 0.0, []int(nil) // load at the busiest time, and the indexes of the classes active then
 	for i := range jobs {
 		total, active, start := 0.0, []int(nil), jobs[i].Arrivals.Start
@@ -72,9 +77,12 @@ func (c *validator) checkOffered() {
 		return
 	}
 	var terms []string
-	heaviest := classes[0]
+	heaviest, retries := classes[0], ""
 	for _, i := range classes {
-		terms = append(terms, meanText(&jobs[i].Arrivals)+" × "+seconds(jobs[i].Service.Dist().Mean()))
+		terms = append(terms, meanText(&jobs[i].Arrivals)+" × "+seconds(busy[i]))
+		if busy[i] != jobs[i].Service.Dist().Mean() {
+			retries = ", retries included"
+		}
 		if load(i) >= load(heaviest) {
 			heaviest = i
 		}
@@ -87,7 +95,7 @@ func (c *validator) checkOffered() {
 		even = " even without the storm"
 	}
 	c.In("jobs", heaviest).Warn(true, "arrivals.rate", "offered load is %s × the capacity%s: the backlog will never drain",
-		short(worst/workers), even).Note = fmt.Sprintf("%s ÷ %.0f workers", sum, workers)
+		short(worst/workers), even).Note = fmt.Sprintf("%s ÷ %.0f workers%s", sum, workers, retries)
 }
 
 // checkTotal reports more jobs than one run can hold: usual arrivals and bursts together.

@@ -97,14 +97,14 @@ func (s Set) With(i Invariant) Set { return s | 1<<i }
 func ParseSet(text string) (Set, error) {
 	set := Set(0)
 	for word := range strings.SplitSeq(text, ",") {
-		word = "I-" + strings.TrimPrefix(strings.ToUpper(strings.TrimSpace(word)), "I-")
+		word = strings.TrimSpace(word)
+		name := "I-" + strings.TrimPrefix(strings.ToUpper(word), "I-")
 		i := Conservation
-		for i < NumInvariants && i.String() != word {
+		for i < NumInvariants && i.String() != name {
 			i++
 		}
 		if i == NumInvariants {
-			return 0, fmt.Errorf("no invariant is called %q: there are %v to %v",
-				strings.TrimPrefix(word, "I-"), Conservation, NumInvariants-1)
+			return 0, fmt.Errorf("no invariant is called %q: there are %v to %v", word, Conservation, NumInvariants-1)
 		}
 		set = set.With(i)
 	}

@@ -2,6 +2,7 @@ package quantity
 
 import (
 	"cmp"
+	"errors"
 	"math/big"
 	"strconv"
 	"strings"
@@ -166,6 +167,9 @@ func (n *Number) UnmarshalText(text []byte) error {
 func parsePlain(s string) (float64, error) {
 	r, ok := ParseNumber(s)
 	if !ok {
+		if _, err := strconv.ParseFloat(s, 64); IsNumber(s) && (err == nil || errors.Is(err, strconv.ErrRange)) {
+			return 0, Errorf("%s is out of range", Quote(s))
+		}
 		return 0, Errorf("want a number, not %s", Quote(s))
 	}
 	value, _ := r.Float64()

@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"qsim/engine/quantity"
+	"qsim/results/plain"
 	"qsim/scenarios/checks"
 	"qsim/scenarios/estimate"
 	"qsim/scenarios/reference"
@@ -108,10 +109,13 @@ func (c *validator) checkTotal(jobs float64, at *yaml.Node) {
 		}
 	}
 	if jobs > reference.MostJobs && at != nil {
-		c.Errorf(at, "one run would have %.2g jobs: at most %.0g", jobs, float64(reference.MostJobs)).Help =
+		c.Errorf(at, "one run would have %s jobs: at most %s", many(jobs), many(reference.MostJobs)).Help =
 			"lower the rate or the duration"
 	}
 }
+
+// many returns a number of jobs as text, such as 1,000,000,050.
+func many(jobs float64) string { return plain.Grouped(plain.Digits(jobs, 1)) }
 
 // meanText returns the mean rate as text, spelled as in the file if possible.
 func meanText(a *spec.Arrivals) string {

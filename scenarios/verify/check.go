@@ -195,7 +195,7 @@ func (s *Summary) notes() string {
 		s.LeftOut) + plain.When(passedOver == 1, "; of the others 1 quantity is left out") +
 		plain.When(passedOver > 1, fmt.Sprintf("; of the others %d quantities are left out", passedOver)) +
 		fmt.Sprintf(". Half-widths are at 99.9 %%; what is missed is measured twice,\n"+
-			"so that %d drawn quantities make %.1g false alarms a run.\n", measured, float64(measured)*1e-6)
+			"so that %d drawn quantities make %s false alarms a run.\n", measured, plain.Digits(float64(measured)*1e-6, 1))
 	for _, reason := range reasons {
 		if reason != "" {
 			notes += "  " + reason + ": " + strings.Join(given[reason], ", ") + "\n"

@@ -28,51 +28,51 @@ type budget struct {
 var budgets = []budget{
 	{"engine", 3447, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
-	{"engine/check", 3152, 1650},
+	{"engine/check", 3166, 1650},
 	{"engine/dist", 1054, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 85, 83},    // of which 33 are the FIFO that package engine had, and package sim once more
 	{"engine/keyed", 66, 66},
-	{"engine/live", 1349, 1300},
+	{"engine/live", 1327, 1300},
 	{"engine/live/metrics", 315, 280}, // for Prometheus, which package live does without
 	{"engine/memstore", 3187, 2250},
-	{"engine/pgstore", 2881, 2130},
+	{"engine/pgstore", 2874, 2130},
 	{"engine/pgstore/pgserver", 543, 500},
-	{"engine/quantity", 810, 480},
+	{"engine/quantity", 814, 480},
 	{"engine/sim", 2047, 1400},
 	{"engine/unfinished", 21, 21}, // of which memstore, check, measure and world know: a type of each before
 	{"policies", 2773, 1850},
 	{"scenarios", 1132, 800},      // the language with the rooms below it: 4,700 in all
 	{"scenarios/apply", 517, 398}, // of which systems.yaml is the table
-	{"scenarios/chaos", 2284, 1350},
+	{"scenarios/chaos", 2291, 1350},
 	{"scenarios/checked", 188, 196},
-	{"scenarios/checks", 425, 300},
-	{"scenarios/diagnostics", 538, 559},
-	{"scenarios/estimate", 349, 250},
+	{"scenarios/checks", 423, 300},
+	{"scenarios/diagnostics", 525, 559},
+	{"scenarios/estimate", 455, 250},
 	{"scenarios/imports", 4548, 3650},
 	{"scenarios/origins", 218, 150}, // qsim explain
 	{"scenarios/pool", 118, 100},
-	{"scenarios/reference", 687, 700},
+	{"scenarios/reference", 673, 700},
 	{"scenarios/scenariotest", 85, 90}, // for go test of repositories that have a policy of their own
-	{"scenarios/spec", 2949, 1900},
-	{"scenarios/study", 4996, 3000},
+	{"scenarios/spec", 2945, 1900},
+	{"scenarios/study", 5016, 3000},
 	{"scenarios/trace", 1569, 1250},
-	{"scenarios/tree", 502, 444}, // YAML with positions
-	{"scenarios/validate", 1103, 600},
+	{"scenarios/tree", 505, 444}, // YAML with positions
+	{"scenarios/validate", 1105, 600},
 	{"scenarios/verify", 3285, 2600},
-	{"scenarios/world", 4472, 2700},
-	{"results", 4438, 2300},
-	{"results/measure", 4729, 3150},
-	{"results/plain", 408, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
-	{"results/report", 6584, 4300}, // of which 300 are the canvas of pixels
-	{"results/text", 1502, 1700},
-	{"cmd/bench", 4875, 3000}, // of which 90 find out when claims see new jobs
-	{"cmd/cli", 4994, 3600},
+	{"scenarios/world", 4529, 2700},
+	{"results", 4412, 2300},
+	{"results/measure", 4738, 3150},
+	{"results/plain", 416, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
+	{"results/report", 6576, 4300}, // of which 300 are the canvas of pixels
+	{"results/text", 1498, 1700},
+	{"cmd/bench", 4829, 3000}, // of which 90 find out when claims see new jobs
+	{"cmd/cli", 4966, 3600},
 	{"cmd/input", 144, 100},
 	{"cmd/play", 1117, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
 	{"cmd/qsim", 6, 0},
-	{"cmd/ui", 1167, 700},
+	{"cmd/ui", 1175, 700},
 }
 
 // testKits are packages for the tests of several others, without a budget. They are tests, and have no budget.
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 81_803, 56_000
+	mostLines, goalLines             = 81_867, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -6,6 +6,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/check"
 	"qsim/policies"
+	"qsim/results/plain"
 )
 
 // planned is a policy whose next plans are given.
@@ -47,7 +48,7 @@ func TestPlansWhenFree(t *testing.T) {
 			c := check.New(check.Rules{Nodes: 1, Node: engine.Config{Workers: 4}})
 			c.Record(&engine.Event{Kind: engine.NodeUp})
 			policy := func(int32) engine.Policy { return &planned{plans: [][]engine.Term{tt.claims, tt.follows}} }
-			right := func() engine.Policy { return must(policies.New("fifo", nil, 4)) }
+			right := func() engine.Policy { return plain.Must(policies.New("fifo", nil, 4)) }
 			p := Watch(policy, right, c, true)(0)
 			p.Plan(&engine.View{Idle: 4}, nil)
 			for class, n := range tt.brings {

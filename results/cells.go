@@ -168,12 +168,12 @@ func FormatEstimate(e *Estimate, info measure.MetricInfo) string {
 	if e == nil || e.Null() {
 		return plain.Missing
 	}
-	mean := e.Mean
-	if e.Half > vague*math.Abs(mean) && mean != 0 {
-		unit := math.Pow(10, math.Floor(math.Log10(math.Abs(mean))))
-		mean = math.Round(mean/unit) * unit
+	shown := FormatValue(e.Mean, info)
+	if e.Half > vague*math.Abs(e.Mean) && e.Mean != 0 {
+		unit := math.Pow(10, math.Floor(math.Log10(math.Abs(e.Mean))))
+		shown = strings.Replace(FormatValue(math.Round(e.Mean/unit)*unit, info), ".0s", "s", 1)
 	}
-	return plain.When(e.Bound != "", "≥ ") + FormatValue(mean, info)
+	return plain.When(e.Bound != "", "≥ ") + shown
 }
 
 // FormatHalf returns the half-width of an interval as text, with two significant digits: ±0.5s.

@@ -55,14 +55,14 @@ var budgets = []budget{
 	{"scenarios/reference", 673, 700},
 	{"scenarios/scenariotest", 85, 90}, // for go test of repositories that have a policy of their own
 	{"scenarios/spec", 2945, 1900},
-	{"scenarios/study", 5016, 3000},
+	{"scenarios/study", 5030, 3000},
 	{"scenarios/trace", 1569, 1250},
 	{"scenarios/tree", 505, 444}, // YAML with positions
 	{"scenarios/validate", 1105, 600},
 	{"scenarios/verify", 3285, 2600},
 	{"scenarios/world", 4529, 2700},
 	{"results", 4412, 2300},
-	{"results/measure", 4738, 3150},
+	{"results/measure", 4739, 3150},
 	{"results/plain", 416, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
 	{"results/report", 6576, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1498, 1700},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 81_867, 56_000
+	mostLines, goalLines             = 81_882, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -20,7 +20,8 @@ const (
 
 // families describes each family of waits, such as fresh.wait; empty is the reason given where there is no such wait.
 var families = [numFamilies]struct{ name, label, doc, empty string }{
-	freshWait:   {"fresh.wait", "wait of fresh jobs", "from ready to the first claim of a job", "no fresh job was ready"},
+	freshWait: {"fresh.wait", "wait of fresh jobs",
+		"from ready to the first claim of a job, over jobs that are not shed before", "no fresh job was ready"},
 	retryWait:   {"retry.wait", "wait of retries", "from due to a later claim of a job", "no retry was ready"},
 	attemptWait: {"attempt.wait", "wait of all claims", "from ready or due to claim, over all claims", "no job was ready"},
 	startWait: {"start.wait", "wait until the handler starts", "from ready or due until the handler starts",
@@ -56,7 +57,7 @@ func waitMetrics() []metric {
 		for _, p := range waitQuantiles {
 			add(p.name, p.label, p.name, p.q, func(w *Waits) Value { return w.quantile(p.q) })
 		}
-		add("max", "longest", "longest", 0, (*Waits).longest)
+		add("max", "longest", "mean over seeds of the longest", 0, (*Waits).longest)
 		add("mean.km", "mean", "Kaplan–Meier mean, up to the longest seen,", 0,
 			func(w *Waits) Value { return w.kaplanMeier().mean() })
 		for _, p := range waitQuantiles {

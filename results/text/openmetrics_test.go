@@ -30,7 +30,7 @@ func TestOpenMetrics(t *testing.T) {
 	out := OpenMetrics(s)
 	const labels = `{scenario="small",policy="a \"b\"\\\n",`
 	const want = `# HELP qsim_predicted_fresh_wait_p99_seconds fresh.wait.p99: ` +
-		`p99 of the time from ready to the first claim of a job.
+		`p99 of the time from ready to the first claim of a job, over jobs that are not shed before.
 # TYPE qsim_predicted_fresh_wait_p99_seconds gauge
 # UNIT qsim_predicted_fresh_wait_p99_seconds seconds
 qsim_predicted_fresh_wait_p99_seconds` + labels + `bound=">=",estimate="mean"} 1.5

@@ -96,7 +96,9 @@ func TestNullsAndBoundsInTables(t *testing.T) {
 	for _, tt := range []struct {
 		e    *results.Estimate
 		want string
-	}{{nil, "–"}, {&results.Estimate{Mean: math.NaN()}, "–"}, {&results.Estimate{Mean: 300, Bound: ">="}, "≥ 5m00s"}, {&results.Estimate{Mean: 0.12}, "120ms"}} {
+	}{{nil, "–"}, {&results.Estimate{Mean: math.NaN()}, "–"}, {&results.Estimate{Mean: 300, Bound: ">="}, "≥ 5m00s"}, {&results.Estimate{Mean: 0.12}, "120ms"},
+		{&results.Estimate{Mean: 5.35, Half: 26}, "5.3s"}, {&results.Estimate{Mean: 5.35, Half: 27}, "5s"}, {&results.Estimate{Mean: 9.68, Half: 50}, "10s"},
+		{&results.Estimate{Mean: 0.0123, Half: 1}, "10ms"}, {&results.Estimate{Mean: 130, Half: 1000}, "1m40s"}} {
 		if got := results.FormatEstimate(tt.e, info); got != tt.want {
 			t.Errorf("%+v = %q, want %q", tt.e, got, tt.want)
 		}

@@ -2,6 +2,7 @@ package study
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -351,6 +352,32 @@ func TestBisectionAtTheEnds(t *testing.T) {
 				t.Errorf("got %d, monotone %v", best, got.monotone)
 			}
 		})
+	}
+}
+
+// TestSayBackwards: if only values at the wrong end of the range meet the objectives, the goal is the other one.
+func TestSayBackwards(t *testing.T) {
+	const met, missed, unclear = results.Met, results.Missed, results.Unclear
+	for _, tt := range []struct {
+		aim      Aim
+		outcomes []results.Outcome // from the hardest value, as it was supposed, to the easiest
+		want     string
+	}{
+		{Largest, []results.Outcome{met, missed, missed}, "Larger values meet them and smaller ones do not: --smallest engine.workers finds the smallest that does."},
+		{Smallest, []results.Outcome{met, met, missed}, "Smaller values meet them and larger ones do not: --largest engine.workers finds the largest that does."},
+		{Largest, []results.Outcome{met, missed, met}, "Values contradict each other"},
+		{Largest, []results.Outcome{met, missed, unclear}, "Values contradict each other"},
+		{Largest, []results.Outcome{missed, met, missed}, "Values contradict each other"},
+	} {
+		a, got := &answer{}, ""
+		for _, outcome := range tt.outcomes {
+			a.tried = append(a.tried, &candidate{outcome: outcome})
+		}
+		p := &Problem{Aim: tt.aim, Key: "engine.workers"}
+		p.saySure(a, "", func(format string, values ...any) { got += fmt.Sprintf(format, values...) })
+		if !strings.HasPrefix(got, tt.want) {
+			t.Errorf("%v: %q, want %q", tt.outcomes, got, tt.want)
+		}
 	}
 }
 

@@ -95,6 +95,13 @@ func (p *Problem) sayBracket(a *answer, word string, add func(string, ...any)) {
 func (p *Problem) saySure(a *answer, word string, add func(string, ...any)) {
 	judged := counted(len(a.tried), "value was", "values were")
 	switch {
+	case !a.monotone && backwards(a.tried):
+		meet, miss, other := "Smaller", "larger", "largest"
+		if p.Aim == Largest {
+			meet, miss, other = "Larger", "smaller", "smallest"
+		}
+		add("%s values meet them and %s ones do not: --%s %s finds the %s that does. All were judged, each verdict at %s.",
+			meet, miss, other, p.Key, other, share(a.level))
 	case !a.monotone:
 		add("Values contradict each other (one does where an easier one does not), so all of them were judged. The "+
 			"verdicts, each at %s, are no longer sure to %s together.", share(a.level), share(p.Confidence))
@@ -110,6 +117,13 @@ func (p *Problem) saySure(a *answer, word string, add func(string, ...any)) {
 		add("Sure to %s if seeds scatter normally that it meets them (%s judged, each verdict at %s); not that it is the %s.",
 			share(p.Confidence), judged, share(a.level), word)
 	}
+}
+
+// backwards reports whether, of values from the one that should be hardest to the easiest, the first meet all
+// objectives and all others miss some.
+func backwards(tried []*candidate) bool {
+	missed := slices.IndexFunc(tried, func(c *candidate) bool { return c.outcome != results.Met })
+	return missed > 0 && !slices.ContainsFunc(tried[missed:], func(c *candidate) bool { return c.outcome != results.Missed })
 }
 
 // counted returns a number followed by its noun and verb in singular or plural.

@@ -48,14 +48,14 @@ var budgets = []budget{
 	{"scenarios/checked", 188, 196},
 	{"scenarios/checks", 423, 300},
 	{"scenarios/diagnostics", 525, 559},
-	{"scenarios/estimate", 455, 250},
+	{"scenarios/estimate", 457, 250},
 	{"scenarios/imports", 4548, 3650},
 	{"scenarios/origins", 218, 150}, // qsim explain
 	{"scenarios/pool", 118, 100},
 	{"scenarios/reference", 673, 700},
 	{"scenarios/scenariotest", 85, 90}, // for go test of repositories that have a policy of their own
 	{"scenarios/spec", 2945, 1900},
-	{"scenarios/study", 5030, 3000},
+	{"scenarios/study", 5031, 3000},
 	{"scenarios/trace", 1569, 1250},
 	{"scenarios/tree", 505, 444}, // YAML with positions
 	{"scenarios/validate", 1105, 600},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 81_882, 56_000
+	mostLines, goalLines             = 81_885, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

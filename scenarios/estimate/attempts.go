@@ -22,6 +22,7 @@ type failing struct {
 	jobs  float64  // number of jobs that may fail in this way
 	takes float64  // mean seconds of such an attempt
 	lasts float64  // number of seconds of the run in which attempts fail in this way
+	storm bool     // the cause is a storm
 }
 
 // Attempts estimates how many attempts of a class fail in one run for the commonest cause, with their mean seconds and
@@ -128,13 +129,13 @@ func meanDelay(b *policies.Backoff, n int32) float64 {
 func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 	jobs, whole := mostJobsOf(sc, job), sc.Longest().Seconds()
 	var all []failing
-	limit := sc.TimeoutOf(i).Seconds()
+	storm, limit := false, sc.TimeoutOf(i).Seconds()
 	add := func(kinds []string, share, jobs, mean, lasts float64) {
 		if limit > 0 && !job.IgnoresCancel {
 			mean = min(mean, limit)
 		}
 		if share > 0 {
-			all = append(all, failing{kinds, share, jobs, mean, min(lasts, whole)})
+			all = append(all, failing{kinds, share, jobs, mean, min(lasts, whole), storm})
 		}
 	}
 	var own []string
@@ -161,6 +162,7 @@ func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 		}
 		add([]string{engine.Throttled.Name()}, d.Over.Fail.Float(), jobs, takes(job, d.Over.RejectsIn), whole)
 	}
+	storm = true
 	for k := range sc.Storms {
 		s := &sc.Storms[k]
 		x := s.Effect()

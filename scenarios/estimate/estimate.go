@@ -45,7 +45,7 @@ func Of(sc *spec.Scenario) Footprint {
 	for i := range sc.Jobs {
 		f.Traced = f.Traced || sc.Jobs[i].Arrivals.Process == "trace"
 		count := JobsOf(&sc.Jobs[i], sc.Duration)
-		share, busy := retrying(sc, i)
+		share, busy := retrying(sc, i, true)
 		waiting += count * share
 		each := min(busy, longest)
 		add(count, each, arriving(sc, i, each), "jobs."+sc.Jobs[i].Class+".arrivals")
@@ -68,16 +68,16 @@ func Of(sc *spec.Scenario) Footprint {
 }
 
 // Busy estimates the mean time, in seconds, for which a job of a class keeps workers busy in all its attempts. Storms
-// that do not last for the whole run, and jobs that fail for ever, are left out. It is +Inf if the mean service time is.
+// and jobs that fail for ever are left out. It is +Inf if the mean service time is.
 func Busy(sc *spec.Scenario, class int) float64 {
-	_, busy := retrying(sc, class)
+	_, busy := retrying(sc, class, false)
 	return busy
 }
 
 // retrying estimates the largest share of the jobs of a class that is in backoff at one time, and the mean time in
-// seconds of all attempts of a job, see Busy. What fails because a dependency is over its limit is not counted: that
-// depends on the load.
-func retrying(sc *spec.Scenario, class int) (share, busy float64) {
+// seconds of all attempts of a job, see Busy; with storms, what these make fail counts, too. What fails because a
+// dependency is over its limit does not: that depends on the load.
+func retrying(sc *spec.Scenario, class int, storms bool) (share, busy float64) {
 	job, total, retry := &sc.Jobs[class], sc.Duration.Std().Seconds(), sc.RetryOf(class)
 	service := job.Service.Dist().Mean()
 	busy = service
@@ -90,7 +90,7 @@ func retrying(sc *spec.Scenario, class int) (share, busy float64) {
 		tries = mostTries
 	}
 	for _, f := range failings(sc, class, job) {
-		if f.kinds[0] == engine.Throttled.Name() || slices.Contains(retry.Never, f.kinds[0]) {
+		if f.storm && !storms || f.kinds[0] == engine.Throttled.Name() || slices.Contains(retry.Never, f.kinds[0]) {
 			continue
 		}
 		waits, again, passed := 0.0, 0.0, 0.0 // of one job: seconds in all, and how often

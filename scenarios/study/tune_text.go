@@ -122,8 +122,9 @@ func (p *Problem) saySure(a *answer, word string, add func(string, ...any)) {
 // backwards reports whether, of values from the one that should be hardest to the easiest, the first meet all
 // objectives and all others miss some.
 func backwards(tried []*candidate) bool {
-	missed := slices.IndexFunc(tried, func(c *candidate) bool { return c.outcome != results.Met })
-	return missed > 0 && !slices.ContainsFunc(tried[missed:], func(c *candidate) bool { return c.outcome != results.Missed })
+	met := plain.Count(tried, func(c *candidate) bool { return c.outcome == results.Met })
+	misses := func(c *candidate) bool { return c.outcome == results.Missed }
+	return met > 0 && !slices.ContainsFunc(tried[:met], misses) && plain.Count(tried[met:], misses) == len(tried)-met
 }
 
 // counted returns a number followed by its noun and verb in singular or plural.

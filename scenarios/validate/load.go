@@ -53,8 +53,8 @@ func (c *validator) checkClassLoad(i int, job *spec.JobClass) {
 		"the class needs %s jobs running at once, but has %d keys%s", short(need), keys, grows)
 }
 
-// checkOffered warns of a load, retries included, that exceeds the workers' capacity, at the busiest time of all classes
-// together.
+// checkOffered warns of a load, retries included, that exceeds the workers' capacity, at the busiest time of all
+// classes together.
 func (c *validator) checkOffered() {
 	jobs, workers := c.sc.Jobs, float64(c.sc.Engine.Nodes)*float64(c.sc.Engine.Workers)
 	busy := make([]float64, len(jobs)) // mean seconds of a job's attempts, by class

@@ -163,7 +163,8 @@ func appendSeconds(to []byte, d time.Duration) []byte {
 	return bytes.TrimRight(bytes.TrimRight(to, "0"), ".")
 }
 
-// tenantNames returns the names of a class's tenants in a scenario, last that of all jobs without one; nil if too many.
+// tenantNames returns the names of a class's tenants in a scenario, last that of all jobs without one, if there are any;
+// nil if too many.
 func (c *Class) tenantNames() []string {
 	if len(c.Tenants) > mostNamed {
 		return nil
@@ -172,7 +173,10 @@ func (c *Class) tenantNames() []string {
 	for _, t := range c.Tenants {
 		n.names = append(n.names, n.unused(slug(t, true)))
 	}
-	return append(n.names, n.unused("none"))
+	if c.Nobody || len(c.Tenants) == 0 {
+		n.names = append(n.names, n.unused("none"))
+	}
+	return n.names
 }
 
 const (

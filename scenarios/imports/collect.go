@@ -68,6 +68,8 @@ func (c *collected) add(j *job) {
 	}
 	if j.tenant > 0 {
 		c.tenants[j.tenant] = true
+	} else {
+		c.class.Nobody = true
 	}
 	n := len(j.tries)
 	c.addUnseen(j)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/results/plain"
 	"qsim/scenarios"
 )
 
@@ -358,6 +359,33 @@ func TestRiverErrors(t *testing.T) {
 			}
 			if fmt.Sprint(got) != fmt.Sprint(tt.want) || (err == nil) != (tt.bad == "") || err != nil && !strings.Contains(err.Error(), tt.bad) {
 				t.Errorf("got %q, %v, want %q, %q", got, err, tt.want, tt.bad)
+			}
+		})
+	}
+}
+
+// TestTenants: the tenants of the rows are those of the class, and one more stands for jobs without one, if there are any.
+func TestTenants(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, second string // tenant of every second job
+		want, lines  string
+	}{
+		{"every job has one", "y", "    tenants: {names: [x, y]}", ",x\n"},
+		{"half have none", "", "    tenants: {names: [x, none]}", ",none\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var csv strings.Builder
+			csv.WriteString("id,enqueued,started,finished,tenant\n")
+			for i := range 40 {
+				fmt.Fprintf(&csv, "%d,%d,%d,%d,%s\n", i, 10*i, 10*i+1, 10*i+2, plain.Either(i%2 == 0, "x", tt.second))
+			}
+			folder := t.TempDir()
+			if _, err := read(t, "csv", csv.String()).Write(Target{Scenario: filepath.Join(folder, "of.yaml"), Seeds: 2}); err != nil {
+				t.Fatal(err)
+			}
+			if all := contents(t, folder); !strings.Contains(all, tt.want+"\n") || !strings.Contains(all, tt.lines) {
+				t.Errorf("want %q and %q in\n%s", tt.want, tt.lines, all)
 			}
 		})
 	}

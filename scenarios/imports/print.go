@@ -253,7 +253,7 @@ func (w *writing) classText(b *report, c *Class) {
 	if names := c.tenantNames(); len(c.Tenants) > 0 && names != nil {
 		b.line("    tenants: {names: [%s]}", strings.Join(names, ", "))
 	} else if len(c.Tenants) > 0 {
-		b.line("    tenants: {count: %d}", len(c.Tenants)+1)
+		b.line("    tenants: {count: %d}", len(c.Tenants)+plain.Either(c.Nobody, 1, 0))
 	}
 	if c.Retry != nil {
 		b.line("    retry: {%s}", c.Retry.keys())

@@ -80,8 +80,11 @@ func Read(ctx context.Context, files []File, options Options) (found *Recording,
 		name, text string
 		to         *timestamp
 	}{{"--since", options.Since, &r.since}, {"--until", options.Until, &r.until}} {
-		own := timestamps{zone: options.Zone}
-		if *limit.to, _, err = own.read(limit.text); err != nil {
+		own, text := timestamps{zone: options.Zone}, limit.text
+		if _, err := time.Parse(time.DateOnly, text); err == nil {
+			text += " 00:00:00"
+		}
+		if *limit.to, _, err = own.read(text); err != nil {
 			return nil, fmt.Errorf("%s: %w", limit.name, err)
 		}
 	}

@@ -73,6 +73,7 @@ type Class struct {
 	RetryWait  *measure.Histogram
 	Sojourn    *measure.Histogram
 	Tenants    []string
+	Nobody     bool   // some jobs have no tenant
 	Retry      *Retry // retry settings; nil: those of the Recording
 	Ranked     bool   // Priority is on record
 	Priority   int    // priority of most jobs; smaller is more urgent; 0 unless Ranked

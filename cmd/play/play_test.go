@@ -159,7 +159,7 @@ func TestProblems(t *testing.T) {
 		{"far too many by a storm", `{"sets": [{"path": "engine.workers", "value": "9"}, {"path": "storms.+", "value": "{name: b, at: 1s, for: 1s, burst: {class: mail, count: 30M}}"}]}`, 1, "storms.b.burst brings most of 30,002,400 jobs"},
 		{"far too many together", `{"sets": [{"path": "jobs.mail.arrivals.rate", "value": "4000/s"}, {"path": "duration", "value": "100m"}, {"path": "engine.workers", "value": "9"}]}`, 1, "brings most of 24,000,000 jobs"},
 		{"a billion", `{"sets": [{"path": "jobs.mail.arrivals.rate", "value": "8333333.3/s"}]}`, 0, "brings most of 999,999,996 jobs"},
-		{"too many for the loader", `{"sets": [{"path": "jobs.mail.arrivals.rate", "value": "90000000/s"}]}`, 0, "at most 1e+09"},
+		{"too many for the loader", `{"sets": [{"path": "jobs.mail.arrivals.rate", "value": "90000000/s"}]}`, 0, "at most 1,000,000,000"},
 		{"a file", `{"sets": [{"path": "jobs.mail.service", "value": "{dist: empirical, file: small.yaml}"}]}`, 0, "no file can be named here"},
 		{"a file, spelled", `{"sets": [{"path": "jobs.mail.service", "value": "{dist: empirical, \"\\x66ile\": small.yaml}"}]}`, 0, "no file can be named here"},
 		{"a file's path", `{"sets": [{"path": "jobs.mail.arrivals.file", "value": "a.csv"}]}`, 0, "no file can be named here"},

@@ -13,8 +13,9 @@ import (
 func TestClaimsPromoteSome(t *testing.T) {
 	s, ctx := open(t, engine.StoreOptions{LapseAfter: -1}), bounded(t)
 	const jobs = 4000
-	if _, err := s.pool.Exec(ctx, `insert into jobs (id, kind, tenant, priority, state, due_at)
-select i, 0, 0, 0, 2, now_ns() - i::bigint * 1000000 from generate_series(1, $1::integer) i`, jobs); err != nil {
+	if _, err := s.pool.Exec(ctx, `with t as materialized (select now_ns() as now)
+insert into jobs (id, kind, tenant, priority, state, due_at)
+select i, 0, 0, 0, 2, t.now - i::bigint * 1000000 from generate_series(1, $1::integer) i, t`, jobs); err != nil {
 		t.Fatal(err)
 	}
 	waiting := jobs

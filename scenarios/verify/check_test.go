@@ -214,6 +214,9 @@ func TestReadRowsRefuses(t *testing.T) {
 		{"no id", `{"rows": [{"kind": "sim"}]}`, "no id"},
 		{"two of one name", `{"rows": [{"id": "a.1", "kind": "sim"}, {"id": "a.1", "kind": "sim"}]}`, "two are called a.1"},
 		{"a kind", `{"rows": [{"id": "a.1", "kind": "guess"}]}`, `kind "guess"`},
+		{"an array", "[]", "line 1: a JSON array does not belong there"},
+		{"an id that is a number", "{\"rows\": [\n{\"id\": 5}]}", "line 2: a JSON number does not belong there"},
+		{"a comma too many", "{\"rows\": [\n{\"id\": \"x\",}]}", "line 2: invalid character '}'"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if _, err := ReadRows(strings.NewReader(tt.text)); err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -47,8 +47,12 @@ func Rows() []Row { return plain.Must(ReadRows(bytes.NewReader(shipped))) }
 // ReadRows reads verify rows from a JSON object, under the key rows. Other keys are ignored.
 func ReadRows(r io.Reader) ([]Row, error) {
 	var file struct{ Rows []Row }
-	if err := json.NewDecoder(r).Decode(&file); err != nil {
-		return nil, fmt.Errorf("read rows: %w", err)
+	text, err := io.ReadAll(r)
+	if err == nil {
+		err = json.NewDecoder(bytes.NewReader(text)).Decode(&file)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read rows: %w", atLine(text, err))
 	}
 	if len(file.Rows) == 0 {
 		return nil, errors.New("read rows: there are none")
@@ -66,6 +70,17 @@ func ReadRows(r io.Reader) ([]Row, error) {
 		seen[row.ID] = true
 	}
 	return file.Rows, nil
+}
+
+// atLine returns an error of the JSON decoder with the line of the text that it is about, and without types of Go.
+func atLine(text []byte, err error) error {
+	offset := int64(0)
+	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
+		offset = e.Offset
+	} else if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		offset, err = e.Offset, fmt.Errorf("a JSON %s does not belong there", e.Value)
+	}
+	return fmt.Errorf("line %d: %w", 1+bytes.Count(text[:offset], []byte("\n")), err)
 }
 
 // item is one expected value of a verify row: a number, true or false, a text, or null.

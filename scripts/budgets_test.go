@@ -59,7 +59,7 @@ var budgets = []budget{
 	{"scenarios/trace", 1569, 1250},
 	{"scenarios/tree", 505, 444}, // YAML with positions
 	{"scenarios/validate", 1105, 600},
-	{"scenarios/verify", 3285, 2600},
+	{"scenarios/verify", 3300, 2600},
 	{"scenarios/world", 4529, 2700},
 	{"results", 4412, 2300},
 	{"results/measure", 4739, 3150},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 81_895, 56_000
+	mostLines, goalLines             = 81_910, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -125,13 +125,13 @@ func Kinds() []string {
 	return names
 }
 
-// PolicyNames returns the labels and kinds that --policy accepts for the scenario.
+// PolicyNames returns the labels and kinds that --policy accepts for the scenario, each once.
 func PolicyNames(scenario *scenarios.Scenario) []string {
 	var names []string
 	for _, p := range scenario.Policies {
-		names = append(names, plain.Distinct([]string{p.Label, p.Kind})...)
+		names = append(names, p.Label, p.Kind)
 	}
-	return names
+	return plain.Distinct(names)
 }
 
 // OpenError adds an exit code to an error of opening a scenario: a wrong name is a usage error, an unreadable file an

@@ -163,8 +163,8 @@ func appendSeconds(to []byte, d time.Duration) []byte {
 	return bytes.TrimRight(bytes.TrimRight(to, "0"), ".")
 }
 
-// tenantNames returns the names of a class's tenants in a scenario, last that of all jobs without one, if there are any;
-// nil if too many.
+// tenantNames returns the names of a class's tenants in a scenario, last that of all jobs without one, if there are
+// such jobs; nil if too many.
 func (c *Class) tenantNames() []string {
 	if len(c.Tenants) > mostNamed {
 		return nil

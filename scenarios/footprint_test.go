@@ -21,6 +21,7 @@ func TestFootprint(t *testing.T) {
 		{"another class brings more", head + "jobs:\n- {class: mail, arrivals: {process: constant, rate: 1/s}, service: 1s}\n- {class: sums, arrivals: {process: constant, rate: 99/s}, service: 1s}\n", 9010, 10, "jobs.sums.arrivals"},
 		{"a burst", head + "jobs:\n- {class: mail, arrivals: {process: constant, rate: 5/s}, service: 1s}\nstorms: [{name: flood, at: 10s, burst: {class: mail, count: 9500}}]\n", 9510, 10, "storms.flood.burst"},
 		{"a burst that is worked off", head + "jobs:\n- {class: mail, arrivals: {process: constant, rate: 1/s}, service: 10ms}\nstorms: [{name: flood, at: 10s, burst: {class: mail, count: 50000}}]\n", 50005, 5.01, "storms.flood.burst"},
+		{"jobs that fail for ever", head + "retry: {max-attempts: unlimited, backoff: {kind: none}, jitter: none}\njobs:\n- {class: mail, arrivals: {process: constant, rate: 5/s}, service: 1s, fails: {rate: 100%}}\n", 500, 10, "jobs.mail.arrivals"},
 		{"batches of jobs without work", head + "jobs:\n- {class: mail, arrivals: {process: batch, size: 3000, every: 50s}, service: 0s}\n", 3000, 0, "jobs.mail.arrivals"},
 		{"no work at all", head + "jobs:\n- {class: mail, arrivals: {process: constant, rate: 5/s}, service: 0s}\n", 0, 0, "jobs.mail.arrivals"},
 	} {

@@ -45,7 +45,7 @@ func Of(sc *spec.Scenario) Footprint {
 	for i := range sc.Jobs {
 		f.Traced = f.Traced || sc.Jobs[i].Arrivals.Process == "trace"
 		count := JobsOf(&sc.Jobs[i], sc.Duration)
-		share, busy := retrying(sc, i, true)
+		share, busy := retrying(sc, i, false)
 		waiting += count * share
 		each := min(busy, longest)
 		add(count, each, arriving(sc, i, each), "jobs."+sc.Jobs[i].Class+".arrivals")
@@ -70,14 +70,14 @@ func Of(sc *spec.Scenario) Footprint {
 // Busy estimates the mean time, in seconds, for which a job of a class keeps workers busy in all its attempts. Storms
 // and jobs that fail for ever are left out. It is +Inf if the mean service time is.
 func Busy(sc *spec.Scenario, class int) float64 {
-	_, busy := retrying(sc, class, false)
+	_, busy := retrying(sc, class, true)
 	return busy
 }
 
 // retrying estimates the largest share of the jobs of a class that is in backoff at one time, and the mean time in
-// seconds of all attempts of a job, see Busy; with storms, what these make fail counts, too. What fails because a
-// dependency is over its limit does not: that depends on the load.
-func retrying(sc *spec.Scenario, class int, storms bool) (share, busy float64) {
+// seconds of all attempts of a job in one run: if offered, that which Busy returns. What fails because a dependency is
+// over its limit does not count: that depends on the load.
+func retrying(sc *spec.Scenario, class int, offered bool) (share, busy float64) {
 	job, total, retry := &sc.Jobs[class], sc.Duration.Std().Seconds(), sc.RetryOf(class)
 	service := job.Service.Dist().Mean()
 	busy = service
@@ -90,7 +90,7 @@ func retrying(sc *spec.Scenario, class int, storms bool) (share, busy float64) {
 		tries = mostTries
 	}
 	for _, f := range failings(sc, class, job) {
-		if f.storm && !storms || f.kinds[0] == engine.Throttled.Name() || slices.Contains(retry.Never, f.kinds[0]) {
+		if f.storm && offered || f.kinds[0] == engine.Throttled.Name() || slices.Contains(retry.Never, f.kinds[0]) {
 			continue
 		}
 		waits, again, passed := 0.0, 0.0, 0.0 // of one job: seconds in all, and how often
@@ -104,8 +104,9 @@ func retrying(sc *spec.Scenario, class int, storms bool) (share, busy float64) {
 		// Those that fail come while something fails; each waits for no longer than that.
 		fails, part := min(1, f.lasts/total), f.jobs/mostJobsOf(sc, job)
 		share += part * min(waits/total, fails*f.share)
-		// In a storm no more are waiting than come, however often they are tried. What is tried for ever has no mean.
-		if fails == 1 && service < longest && (f.share < 1 || tries < mostTries) {
+		endless := f.share == 1 && tries == mostTries
+		// In a storm no more are waiting than come, however often they are tried.
+		if fails == 1 && service < longest && !(endless && offered) {
 			failed, succeeds := f.share*(1+again), service
 			if f.kinds[0] == engine.Timeout.Name() {
 				succeeds = min(service, f.takes) // a longer one is not left

@@ -41,6 +41,7 @@ func TestFootprintOfRuns(t *testing.T) {
 		"phases":                            head + "jobs:\n- {class: mail, arrivals: {process: on-off, rate: 1000/s, on: 1m, off: 9m}, service: 100ms}\n",
 		"a ramp":                            head + "jobs:\n- {class: mail, arrivals: {process: ramp, from: 0/s, to: 390/s}, service: 100ms}\n",
 		"a wave":                            head + "jobs:\n- {class: mail, arrivals: {process: diurnal, mean: 190/s, swing: 80%, period: 20m}, service: 100ms}\n",
+		"all fail for ever":                 head + mail + ", fails: {rate: 100%}}\nretry: {max-attempts: unlimited, backoff: {kind: fixed, delay: 1s}}\n",
 		"half fails for good":               head + mail + ", fails: {rate: 50%}}\nretry: {max-attempts: 5, never: [error]}\n",
 	} {
 		t.Run(name, func(t *testing.T) {

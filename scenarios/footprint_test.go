@@ -22,6 +22,7 @@ func TestFootprint(t *testing.T) {
 		{"a burst", head + "jobs:\n- {class: mail, arrivals: {process: constant, rate: 5/s}, service: 1s}\nstorms: [{name: flood, at: 10s, burst: {class: mail, count: 9500}}]\n", 9510, 10, "storms.flood.burst"},
 		{"a burst that is worked off", head + "jobs:\n- {class: mail, arrivals: {process: constant, rate: 1/s}, service: 10ms}\nstorms: [{name: flood, at: 10s, burst: {class: mail, count: 50000}}]\n", 50005, 5.01, "storms.flood.burst"},
 		{"jobs that fail for ever", head + "retry: {max-attempts: unlimited, backoff: {kind: none}, jitter: none}\njobs:\n- {class: mail, arrivals: {process: constant, rate: 5/s}, service: 1s, fails: {rate: 100%}}\n", 500, 10, "jobs.mail.arrivals"},
+		{"attempts that a timeout cuts off", head + "retry: {max-attempts: 1}\njobs:\n- {class: mail, arrivals: {process: constant, rate: 2/s}, service: 10s, timeout: 1s, fails: {rate: 50%}}\n", 2, 2, "jobs.mail.arrivals"},
 		{"batches of jobs without work", head + "jobs:\n- {class: mail, arrivals: {process: batch, size: 3000, every: 50s}, service: 0s}\n", 3000, 0, "jobs.mail.arrivals"},
 		{"no work at all", head + "jobs:\n- {class: mail, arrivals: {process: constant, rate: 5/s}, service: 0s}\n", 0, 0, "jobs.mail.arrivals"},
 	} {

@@ -120,6 +120,13 @@ func TestMistakes(t *testing.T) {
 		{"overload by retries", "engine: {workers: 1}\nretry: {max-attempts: 4, jitter: none, backoff: {kind: fixed, delay: 1s}}\njobs:\n  - {class: mail, arrivals: 5/s, service: 100ms, fails: {rate: 100%}}\n", []string{
 			`4:29: offered load is 2 × the capacity: the backlog will never drain`}},
 		{"half of the retries fit", "engine: {workers: 2}\nretry: {max-attempts: 4, jitter: none, backoff: {kind: fixed, delay: 1s}}\njobs:\n  - {class: mail, arrivals: 5/s, service: 100ms, fails: {rate: 100%}}\n", nil},
+		{"failures of kind timeout", "engine: {workers: 10}\nretry: {max-attempts: 25, jitter: none, backoff: {kind: fixed, delay: 1s}}\njobs:\n  - {class: mail, arrivals: 10/s, service: 2s, fails: {rate: 50%, errors: {timeout: 100%}}}\n", []string{
+			`4:29: offered load is 4 × the capacity: the backlog will never drain`}},
+		{"most kinds are retried", "engine: {workers: 10}\nretry: {max-attempts: 25, jitter: none, backoff: {kind: fixed, delay: 1s}, never: [validation]}\njobs:\n  - {class: mail, arrivals: 8/s, service: 1s, fails: {rate: 50%, errors: {validation: 1%, error: 99%}}}\n", []string{
+			`4:29: offered load is 1.58 × the capacity: the backlog will never drain`}},
+		{"most kinds bury", "engine: {workers: 10}\nretry: {max-attempts: 25, jitter: none, backoff: {kind: fixed, delay: 1s}, never: [validation]}\njobs:\n  - {class: mail, arrivals: 8/s, service: 1s, fails: {rate: 50%, errors: {error: 1%, validation: 99%}}}\n", nil},
+		{"a timeout below the service time", "engine: {workers: 10, timeout: 1s}\nretry: {max-attempts: 2, jitter: none, backoff: {kind: fixed, delay: 1s}}\njobs:\n  - {class: mail, arrivals: 1/s, service: 10s, fails: {rate: 50%, errors: {error: 100%}}}\n", nil},
+		{"a deadline ends the retries", "engine: {workers: 10}\nretry: {max-attempts: 100, jitter: none, backoff: {kind: fixed, delay: 1s}, deadline: 3s}\njobs:\n  - {class: mail, arrivals: 4/s, service: 500ms, fails: {rate: 50%, errors: {error: 100%}}}\n", nil},
 		{"failures cut off by a timeout fit", "engine: {workers: 2, timeout: 1s}\nretry: {max-attempts: 4, jitter: none, backoff: {kind: fixed, delay: 1s}}\njobs:\n  - {class: mail, arrivals: 10/s, service: 100ms, fails: {rate: 5%, takes: 1m}}\n", nil},
 		{"two of one name", "baseline: FIFA\npolicies: [{kind: weighted}, {kind: weighted, label: W}]\n" + job, []string{
 			`1:11: no policy is named "FIFA" = there is "weighted", "W"`}},

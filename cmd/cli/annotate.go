@@ -139,10 +139,11 @@ func unjudged(c *cobra.Command, err error) {
 		return
 	}
 	word := format.Value.String()
-	// After a wrong flag none was read.
-	rest := cobra.Command{FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true}}
-	rest.Flags().StringVar(&word, "format", word, "")
-	_ = rest.ParseFlags(os.Args[1:])
+	if ui.OfFlags(err) { // after a wrong flag none was read
+		rest := cobra.Command{FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true}}
+		rest.Flags().StringVar(&word, "format", word, "")
+		_ = rest.ParseFlags(os.Args[1:])
+	}
 	if !slices.Contains(judging, word) || format.Value.Set("junit") != nil {
 		return // other commands have no verdicts, and so no such format
 	}

@@ -97,6 +97,17 @@ func Settle(c *cobra.Command, err error) Exit {
 	return f.Exit
 }
 
+// flagError is an error in the flags of a command, which read none of those after it.
+type flagError struct{ error }
+
+func (e flagError) Unwrap() error { return e.error }
+
+// OfFlags reports whether a command failed because its flags could not be read.
+func OfFlags(err error) bool {
+	_, ok := errors.AsType[flagError](err)
+	return ok
+}
+
 // Execute runs the command below root that arguments name, prints its error and returns the exit code for the process.
 // On a terminal, control characters are shown and not carried out; files and pipes get the bytes as written. The Args
 // of root should be UnknownCommand. failed, if not nil, is called first for a command that returns an error.
@@ -108,7 +119,7 @@ func Execute(ctx context.Context, root *cobra.Command, arguments []string,
 func execute(ctx context.Context, root *cobra.Command, arguments []string, failed func(c *cobra.Command, err error),
 	out, err io.Writer) Exit {
 	root.SetArgs(arguments)
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return explainFlag(c, arguments, err) })
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return flagError{explainFlag(c, arguments, err)} })
 	root.SetOut(out)
 	root.SetErr(err)
 	terminated.Store(false)

@@ -97,8 +97,6 @@ func wantedForm(f *pflag.Flag, err error) error {
 		return err
 	case f.Value.Type() == "bool":
 		return errors.New("want true or false")
-	case strings.HasPrefix(f.Value.Type(), "uint"):
-		return errors.New("want a whole number of at least 0")
 	}
 	return errors.New("want a whole number")
 }

@@ -96,7 +96,8 @@ func (c *Checker) Settle() {
 }
 
 // Released checks that the engine of a node is at rest once no work is left and no call is under way: held (the result
-// of engine.Engine.Held) must be 0, and all workers idle.
+// of engine.Engine.Held) must be 0, and all workers idle. Where leases last for ever from the start of executions on,
+// each must have been asked for: see Extends.
 func (c *Checker) Released(node int32, held, idle int) {
 	if c.caughtUp().breach != nil {
 		return
@@ -151,7 +152,7 @@ func (c *Checker) mayBeLost(j *job) bool {
 // learned of the lease, or has given up committing the outcome.
 func (c *Checker) isAbandoned(j *job) bool {
 	l, died := &c.rules.Node.Lease, j.life != c.nodes[j.node].life
-	if j.reaped && (!j.untimed || c.heard(j.claimed)) || died && l.OfNode && !l.Kept {
+	if j.reaped && (!j.untimed || c.heard(j.claimed) && c.events[engine.NodeDown] == 0) || died && l.OfNode && !l.Kept {
 		// The lease expires, or its reaper ends it; without a fence an earlier holder may have prolonged it for ever, of
 		// which a reaper without an answer knows nothing.
 		return false

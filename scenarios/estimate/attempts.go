@@ -18,6 +18,7 @@ const mostTries = 1000
 // failing is one cause for which attempts of a job class fail, with its share of the attempts.
 type failing struct {
 	kinds []string // possible error kinds
+	again float64  // share of the failures that are retried: not of a kind that buries at once
 	share float64  // share of the attempts, in (0, 1]
 	jobs  float64  // number of jobs that may fail in this way
 	takes float64  // mean seconds of such an attempt
@@ -130,12 +131,25 @@ func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 	jobs, whole := mostJobsOf(sc, job), sc.Longest().Seconds()
 	var all []failing
 	storm, limit := false, sc.TimeoutOf(i).Seconds()
+	never := sc.RetryOf(i).Never
+	retried := func(kinds []string) (share float64) {
+		if len(kinds) == 1 && !slices.Contains(never, kinds[0]) {
+			return 1
+		}
+		for _, e := range job.Fails.Errors {
+			if len(kinds) > 1 && !slices.Contains(never, e.Kind) {
+				share += e.Share.Float()
+			}
+		}
+		return share
+	}
 	add := func(kinds []string, share, jobs, mean, lasts float64) {
 		if limit > 0 && !job.IgnoresCancel {
 			mean = min(mean, limit)
 		}
 		if share > 0 {
-			all = append(all, failing{kinds, share, jobs, mean, min(lasts, whole), storm})
+			all = append(all, failing{kinds: kinds, share: share, again: retried(kinds), jobs: jobs, takes: mean,
+				lasts: min(lasts, whole), storm: storm})
 		}
 	}
 	var own []string

@@ -3,8 +3,6 @@
 package estimate
 
 import (
-	"slices"
-
 	"qsim/engine"
 	"qsim/scenarios/spec"
 )
@@ -34,6 +32,7 @@ const longest = 1e12
 func Of(sc *spec.Scenario) Footprint {
 	var most, work, waiting float64
 	var flows []flow
+	var own []float64 // mean seconds of all attempts of a job, by class
 	f := Footprint{Key: "jobs"}
 	add := func(count, each float64, more []flow, key string) {
 		if f.All += count; count > most {
@@ -48,12 +47,13 @@ func Of(sc *spec.Scenario) Footprint {
 		share, busy := retrying(sc, i, false)
 		waiting += count * share
 		each := min(busy, longest)
+		own = append(own, each)
 		add(count, each, arriving(sc, i, each), "jobs."+sc.Jobs[i].Class+".arrivals")
 	}
 	for i := range sc.Storms {
 		s := &sc.Storms[i]
 		if x := s.Effect(); x.Jobs != nil || x.Rate != nil {
-			each := min(sc.Jobs[max(0, sc.ClassIndex(x.Class))].Service.Dist().Mean(), longest)
+			each := own[max(0, sc.ClassIndex(x.Class))]
 			add(BurstJobs(sc, s), each, bursts(sc, s, each), "storms."+s.Name+"."+s.Kind())
 		}
 	}
@@ -80,6 +80,9 @@ func Busy(sc *spec.Scenario, class int) float64 {
 func retrying(sc *spec.Scenario, class int, offered bool) (share, busy float64) {
 	job, total, retry := &sc.Jobs[class], sc.Duration.Std().Seconds(), sc.RetryOf(class)
 	service := job.Service.Dist().Mean()
+	if limit := sc.TimeoutOf(class).Seconds(); limit > 0 && !job.IgnoresCancel {
+		service = min(service, limit)
+	}
 	busy = service
 	b, err := sc.RetryPolicy(class)
 	if err != nil || total == 0 {
@@ -90,29 +93,29 @@ func retrying(sc *spec.Scenario, class int, offered bool) (share, busy float64) 
 		tries = mostTries
 	}
 	for _, f := range failings(sc, class, job) {
-		if f.storm && offered || f.kinds[0] == engine.Throttled.Name() || slices.Contains(retry.Never, f.kinds[0]) {
+		if f.storm && offered || f.kinds[0] == engine.Throttled.Name() {
 			continue
 		}
+		lasts, goesOn := f.lasts, f.share*f.again // goesOn: share of the attempts that are followed by another
+		if b.Deadline > 0 {
+			lasts = min(lasts, b.Deadline.Seconds())
+		}
 		waits, again, passed := 0.0, 0.0, 0.0 // of one job: seconds in all, and how often
-		for n, left := 1, f.share; n < tries && left > 1e-3 && passed < f.lasts; n++ {
+		for n, left := 1, goesOn; n < tries && left > 1e-3 && passed < lasts; n++ {
 			delay := min(meanDelay(b, int32(n)), total)
 			waits += left * delay
 			again += left
-			left *= f.share
+			left *= goesOn
 			passed += delay + f.takes
 		}
 		// Those that fail come while something fails; each waits for no longer than that.
 		fails, part := min(1, f.lasts/total), f.jobs/mostJobsOf(sc, job)
 		share += part * min(waits/total, fails*f.share)
-		endless := f.share == 1 && tries == mostTries
+		endless := goesOn == 1 && tries == mostTries && b.Deadline == 0
 		// In a storm no more are waiting than come, however often they are tried.
 		if fails == 1 && service < longest && !(endless && offered) {
-			failed, succeeds := f.share*(1+again), service
-			if f.kinds[0] == engine.Timeout.Name() {
-				succeeds = min(service, f.takes) // a longer one is not left
-			}
-			busy += part * (failed*f.takes + (1+again-failed)*succeeds - service)
+			busy += part * (f.share*(1+again)*(f.takes-service) + again*service)
 		}
 	}
-	return min(share, 1), busy
+	return min(share, 1), max(0, busy)
 }

@@ -81,7 +81,7 @@ func (c *validator) checkOffered() {
 	heaviest, retries := classes[0], ""
 	for _, i := range classes {
 		terms = append(terms, meanText(&jobs[i].Arrivals)+" × "+seconds(busy[i]))
-		if busy[i] != jobs[i].Service.Dist().Mean() {
+		if busy[i] > jobs[i].Service.Dist().Mean() {
 			retries = ", retries included"
 		}
 		if load(i) >= load(heaviest) {
@@ -138,7 +138,7 @@ func seconds(s float64) string {
 	switch {
 	case s < 1e-3:
 		return strconv.FormatFloat(s*1e6, 'g', 3, 64) + " us"
-	case s < 1:
+	case s < 0.9995:
 		return strconv.FormatFloat(s*1e3, 'g', 3, 64) + " ms"
 	case s < 120:
 		return strconv.FormatFloat(s, 'g', 3, 64) + " s"

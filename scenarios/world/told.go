@@ -122,7 +122,7 @@ func (t *told) note(o *engine.Observation) {
 	t.checker.Claims(t.node, false)
 	total := t.got[engine.Fresh] + t.got[engine.Retry]
 	more := t.got[engine.Fresh] >= t.allows[engine.Fresh] || t.got[engine.Retry] >= t.allows[engine.Retry]
-	t.left = more && total >= t.allows[engine.AnyClass]
+	t.left = total >= t.idle || more && total >= t.allows[engine.AnyClass]
 	if o.Class == engine.Retry && t.whole && 0 < total && total < t.idle {
 		for class, n := range t.got[:] {
 			t.goesOn = t.goesOn || n > 0 && n == t.most[class] && t.checker.MayClaim(t.node)

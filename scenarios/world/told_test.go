@@ -41,6 +41,7 @@ func TestPlansWhenFree(t *testing.T) {
 		{"both classes, and it found few", []engine.Term{fresh4, retry4}, [2]int{2, 1}, none, false},
 		{"both classes, fresh jobs up to a limit", []engine.Term{fresh2, retry4}, [2]int{2, 0}, none, true},
 		{"both classes, retries up to a limit", []engine.Term{fresh4, retry2}, [2]int{0, 2}, none, true},
+		{"both classes, as many as asked for", []engine.Term{fresh4, retry4}, [2]int{2, 2}, none, true},
 		{"one class", []engine.Term{retry4}, [2]int{0, 1}, none, true},
 	}
 	for _, tt := range tests {

@@ -17,13 +17,13 @@ const mostTries = 1000
 
 // failing is one cause for which attempts of a job class fail, with its share of the attempts.
 type failing struct {
-	kinds []string // possible error kinds
-	again float64  // share of the failures that are retried: not of a kind that buries at once
-	share float64  // share of the attempts, in (0, 1]
-	jobs  float64  // number of jobs that may fail in this way
-	takes float64  // mean seconds of such an attempt
-	lasts float64  // number of seconds of the run in which attempts fail in this way
-	storm bool     // the cause is a storm
+	kinds []string    // possible error kinds
+	again float64     // share of the failures that are retried: not of a kind that buries at once
+	share float64     // share of the attempts, in (0, 1]
+	jobs  float64     // number of jobs that may fail in this way
+	takes float64     // mean seconds of such an attempt
+	lasts float64     // number of seconds of the run in which attempts fail in this way
+	storm *spec.Storm // the storm that is the cause; nil: another cause
 }
 
 // Attempts estimates how many attempts of a class fail in one run for the commonest cause, with their mean seconds and
@@ -130,7 +130,8 @@ func meanDelay(b *policies.Backoff, n int32) float64 {
 func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 	jobs, whole := mostJobsOf(sc, job), sc.Longest().Seconds()
 	var all []failing
-	storm, limit := false, sc.TimeoutOf(i).Seconds()
+	limit := sc.TimeoutOf(i).Seconds()
+	var storm *spec.Storm
 	never := sc.RetryOf(i).Never
 	retried := func(kinds []string) (share float64) {
 		if len(kinds) == 1 && !slices.Contains(never, kinds[0]) {
@@ -176,16 +177,15 @@ func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 		}
 		add([]string{engine.Throttled.Name()}, d.Over.Fail.Float(), jobs, takes(job, d.Over.RejectsIn), whole)
 	}
-	storm = true
 	for k := range sc.Storms {
-		s := &sc.Storms[k]
-		x := s.Effect()
+		storm = &sc.Storms[k]
+		x := storm.Effect()
 		hit := x.Dependency == job.Calls
 		if x.Dependency == "" {
 			hit = slices.Contains(sc.ClassesHit(x.Hits), i)
 		}
 		if hit && x.Error != "" {
-			add([]string{x.Error}, x.Fails, jobs, takes(job, x.Takes), s.For.Std().Seconds()*s.Windows())
+			add([]string{x.Error}, x.Fails, jobs, takes(job, x.Takes), storm.For.Std().Seconds()*storm.Windows())
 		}
 	}
 	return all

@@ -3,7 +3,10 @@
 package estimate
 
 import (
+	"slices"
+
 	"qsim/engine"
+	"qsim/results/plain"
 	"qsim/scenarios/spec"
 )
 
@@ -26,13 +29,28 @@ const (
 // longest stands for a mean run time that is infinite, in seconds: longer than any run.
 const longest = 1e12
 
-// Of estimates the jobs and the memory of a simulation at its fullest: jobs in flight, jobs that wait for a retry, and
-// those that arrive, bursts included, faster than the workers can run them. It ignores the content of traces, and what
-// the faults of storms, such as crashes, do to the workers.
+// Of estimates the jobs and the memory of a simulation of a scenario at its fullest, with the policy whose overrides
+// bring the most: jobs in flight, jobs that wait for a retry, and those that arrive, bursts included, faster than the
+// workers can run them, also when storms slow them down, make them fail or take workers away. It ignores the content of
+// traces, what dependencies refuse, and faults of leases and of single calls.
 func Of(sc *spec.Scenario) Footprint {
+	most := of(sc)
+	for i := range sc.Policies {
+		if v := sc.Variant(i); v != sc {
+			f := of(v)
+			all := max(f.All, most.All)
+			most = plain.Either(f.Bytes > most.Bytes, f, most)
+			most.All = all
+		}
+	}
+	return most
+}
+
+// of estimates the footprint of a scenario without the overrides of its policies.
+func of(sc *spec.Scenario) Footprint {
 	var most, work, waiting float64
-	var flows []flow
-	var own []float64 // mean seconds of all attempts of a job, by class
+	var flows, troubles []flow
+	own := make([]float64, len(sc.Jobs)) // mean seconds of all attempts of a job, by class
 	f := Footprint{Key: "jobs"}
 	add := func(count, each float64, more []flow, key string) {
 		if f.All += count; count > most {
@@ -44,17 +62,26 @@ func Of(sc *spec.Scenario) Footprint {
 	for i := range sc.Jobs {
 		f.Traced = f.Traced || sc.Jobs[i].Arrivals.Process == "trace"
 		count := JobsOf(&sc.Jobs[i], sc.Duration)
-		share, busy := retrying(sc, i, false)
+		share, busy, more := retrying(sc, i, false)
+		troubles = append(troubles, more...)
 		waiting += count * share
-		each := min(busy, longest)
-		own = append(own, each)
-		add(count, each, arriving(sc, i, each), "jobs."+sc.Jobs[i].Class+".arrivals")
+		own[i] = min(busy, longest)
+		add(count, own[i], arriving(sc, i, own[i]), "jobs."+sc.Jobs[i].Class+".arrivals")
 	}
 	for i := range sc.Storms {
 		s := &sc.Storms[i]
-		if x := s.Effect(); x.Jobs != nil || x.Rate != nil {
-			each := own[max(0, sc.ClassIndex(x.Class))]
-			add(BurstJobs(sc, s), each, bursts(sc, s, each), "storms."+s.Name+"."+s.Kind())
+		x := s.Effect()
+		if x.Jobs != nil || x.Rate != nil {
+			each, jobs := own[max(0, sc.ClassIndex(x.Class))], BurstJobs(sc, s)/s.Windows()
+			add(BurstJobs(sc, s), each, inWindows(s, jobs, each, 0), "storms."+s.Name+"."+s.Kind())
+		}
+		if s.On == "" {
+			troubles = append(troubles, inWindows(s, 0, 0, away(sc, &x))...)
+		}
+		if x.Slower > 1 {
+			for _, class := range sc.ClassesHit(x.Hits) {
+				troubles = append(troubles, harder(sc, s, class, (x.Slower-1)*own[class])...)
+			}
 		}
 	}
 	workers := float64(sc.Engine.Nodes) * float64(sc.Engine.Workers)
@@ -62,7 +89,9 @@ func Of(sc *spec.Scenario) Footprint {
 	if seconds := sc.Duration.Std().Seconds(); seconds > 0 {
 		running = min(running, work/seconds)
 	}
-	f.Jobs = min(f.All, running+backlog(flows, workers)+waiting)
+	// In a storm the same jobs are queued or wait for a retry.
+	queued := max(backlog(flows, workers)+waiting, backlog(slices.Concat(flows, troubles), workers))
+	f.Jobs = min(f.All, running+queued)
 	f.Bytes = bytesAtLeast + f.Jobs*bytesPerJob + running*bytesPerLease
 	return f
 }
@@ -70,14 +99,15 @@ func Of(sc *spec.Scenario) Footprint {
 // Busy estimates the mean time, in seconds, for which a job of a class keeps workers busy in all its attempts. Storms
 // and jobs that fail for ever are left out. It is +Inf if the mean service time is.
 func Busy(sc *spec.Scenario, class int) float64 {
-	_, busy := retrying(sc, class, true)
+	_, busy, _ := retrying(sc, class, true)
 	return busy
 }
 
-// retrying estimates the largest share of the jobs of a class that is in backoff at one time, and the mean time in
-// seconds of all attempts of a job in one run: if offered, that which Busy returns. What fails because a dependency is
-// over its limit does not count: that depends on the load.
-func retrying(sc *spec.Scenario, class int, offered bool) (share, busy float64) {
+// retrying estimates the largest share of the jobs of a class that is in backoff at one time, the mean time in seconds
+// of all attempts of a job in one run (if offered, that which Busy returns), and the work of the retries that storms
+// cause for a part of the run. What fails because a dependency is over its limit does not count: that depends on the
+// load.
+func retrying(sc *spec.Scenario, class int, offered bool) (share, busy float64, storms []flow) {
 	job, total, retry := &sc.Jobs[class], sc.Duration.Std().Seconds(), sc.RetryOf(class)
 	service := job.Service.Dist().Mean()
 	if limit := sc.TimeoutOf(class).Seconds(); limit > 0 && !job.IgnoresCancel {
@@ -86,14 +116,14 @@ func retrying(sc *spec.Scenario, class int, offered bool) (share, busy float64) 
 	busy = service
 	b, err := sc.RetryPolicy(class)
 	if err != nil || total == 0 {
-		return 0, busy
+		return 0, busy, nil
 	}
 	tries := int(retry.MaxAttempts)
 	if tries == 0 || tries > mostTries {
 		tries = mostTries
 	}
 	for _, f := range failings(sc, class, job) {
-		if f.storm && offered || f.kinds[0] == engine.Throttled.Name() {
+		if f.storm != nil && offered || f.kinds[0] == engine.Throttled.Name() {
 			continue
 		}
 		lasts, goesOn := f.lasts, f.share*f.again // goesOn: share of the attempts that are followed by another
@@ -113,9 +143,14 @@ func retrying(sc *spec.Scenario, class int, offered bool) (share, busy float64) 
 		share += part * min(waits/total, fails*f.share)
 		endless := goesOn == 1 && tries == mostTries && b.Deadline == 0
 		// In a storm no more are waiting than come, however often they are tried.
-		if fails == 1 && service < longest && !(endless && offered) {
-			busy += part * (f.share*(1+again)*(f.takes-service) + again*service)
+		more := part * (f.share*(1+again)*(f.takes-service) + again*service)
+		switch {
+		case service >= longest || endless && offered:
+		case fails == 1:
+			busy += more
+		case f.storm != nil:
+			storms = append(storms, harder(sc, f.storm, class, more)...)
 		}
 	}
-	return min(share, 1), max(0, busy)
+	return min(share, 1), max(0, busy), storms
 }

@@ -202,18 +202,21 @@ func (v *view) stop(end engine.Time) {
 }
 
 // close ends, when the run stops, the windows of time that have no end of their own. If no job is left (nothing) and
-// arrivals were to go on, the other windows go on until the end of arrivals, so that their idle time counts.
+// arrivals were to go on, all windows go on until the end of arrivals, so that their idle time counts.
 func (v *view) close(nothing bool) {
 	end := v.now
 	v.onBoundary()
+	if nothing {
+		end = max(end, engine.Time(v.settings.Duration))
+	}
 	for _, w := range v.windows {
 		if w.to == engine.Never {
 			w.to = end
 		}
 	}
 	v.open = slices.DeleteFunc(v.open, func(w *clockWindow) bool { return !w.covers(v.now) })
-	if rest := engine.Time(v.settings.Duration); rest > end && nothing {
-		v.cross(rest) // no more events, but the windows of time go on
+	if end > v.now {
+		v.cross(end) // no more events, but the windows of time go on
 	}
 	if v.series != nil {
 		v.series.closeBucket(v.workers)

@@ -66,7 +66,7 @@ var mayImport = map[string][]string{
 	"scenarios/reference": {"engine/quantity", "results/plain", "scenarios/tree"},
 	"scenarios/checks":    {"engine", "engine/quantity", "results/plain", "scenarios/diagnostics", "scenarios/reference", "scenarios/tree"},
 	"scenarios/spec":      {"engine", "engine/dist", "engine/fault", "engine/quantity", "policies", "results/measure", "results/plain", "scenarios/checks", "scenarios/diagnostics", "scenarios/reference", "scenarios/tree"},
-	"scenarios/estimate":  {"engine", "engine/dist", "policies", "scenarios/reference", "scenarios/spec"},
+	"scenarios/estimate":  {"engine", "engine/dist", "engine/fault", "policies", "results/plain", "scenarios/reference", "scenarios/spec"},
 	"scenarios/validate":  {"engine", "engine/quantity", "policies", "results/measure", "results/plain", "scenarios/checks", "scenarios/diagnostics", "scenarios/estimate", "scenarios/reference", "scenarios/spec", "scenarios/tree"},
 	"scenarios/origins":   {"policies", "scenarios/diagnostics", "scenarios/reference", "scenarios/spec", "scenarios/tree"},
 
@@ -74,7 +74,7 @@ var mayImport = map[string][]string{
 	"scenarios/pool": {},
 
 	// What builds on whole scenarios: chaos, verification, studies.
-	"scenarios/...": {"engine/quantity", "scenarios", "scenarios/diagnostics", "scenarios/origins", "scenarios/spec", "scenarios/tree", "scenarios/pool", "scenarios/world", "engine", "engine/check", "engine/dist", "engine/fault", "engine/keyed", "engine/sim", "engine/memstore", "policies", "results", "results/measure", "results/text", "results/plain"},
+	"scenarios/...": {"engine/quantity", "scenarios", "scenarios/checks", "scenarios/diagnostics", "scenarios/origins", "scenarios/spec", "scenarios/tree", "scenarios/pool", "scenarios/world", "engine", "engine/check", "engine/dist", "engine/fault", "engine/keyed", "engine/sim", "engine/memstore", "policies", "results", "results/measure", "results/text", "results/plain"},
 }
 
 // mayUse maps each module of others to the packages that may import it. The engine is not among them: it is the

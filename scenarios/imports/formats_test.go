@@ -324,11 +324,20 @@ func TestKindsOfErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"context deadline exceeded": "timeout", "Net::ReadTimeout": "timeout", "ActiveRecord::RecordNotFound": "not-found", "HTTP 429 Too Many Requests": "throttled",
 		"dial tcp 10.0.0.1:443: connection refused": "unavailable", "NoMethodError: undefined method": "no-method", "order 1234: out of stock": "order", "": "error", "🔥": "error",
-		"panic: runtime error": "panic", "ActiveRecord::StaleObjectError": "stale-object", `invalid character "<"`: "validation",
+		"context canceled": "canceled-error", "Acme::LeaseExpired": "lease-expired-error", "null": "error", "panic: runtime error": "panic", "ActiveRecord::StaleObjectError": "stale-object", `invalid character "<"`: "validation",
 	} {
 		if got := kindOfError(text); got != want {
 			t.Errorf("%q is %s, want %s", text, got, want)
 		}
+	}
+}
+
+// TestReservedWords imports jobs whose class, tenant and error are words that a scenario may not have as names.
+func TestReservedWords(t *testing.T) {
+	t.Parallel()
+	found := read(t, "csv", "id,class,tenant,enqueued,started,finished,attempt,error\n1,NULL,null,0,0,1,1,context canceled\n1,NULL,null,0,3,4,2,\n")
+	if _, err := found.Write(Target{Scenario: filepath.Join(t.TempDir(), "a.yaml")}); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"qsim/results/plain"
+	"qsim/scenarios/checks"
 )
 
 // record holds the columns of one row about a job and an attempt, in as few bytes as possible.
@@ -154,8 +155,13 @@ const longestKind = 40
 var errorWord = regexp.MustCompile(`(?i)(error|exception)$`)
 
 // kindOfError returns the error kind for the error text of an attempt: one of the scenario language, or else the text
-// without its variable parts: numbers, quoted text and anything behind a colon.
+// without its variable parts: numbers, quoted text and anything behind a colon. Words of the engine get an ending.
 func kindOfError(text string) string {
+	kind := kindOfText(text)
+	return kind + plain.When(checks.BadErrorKind(kind) != "", "-error")
+}
+
+func kindOfText(text string) string {
 	head, _, _ := strings.Cut(text, "\n")
 	head = head[:min(len(head), 300)]
 	for _, c := range causes {
@@ -180,7 +186,8 @@ var (
 	noSign   = regexp.MustCompile(`[^a-z0-9]+`)
 )
 
-// slug converts text to a name for a scenario, of a-z, - and, if digits is set, 0-9; "" if nothing is left.
+// slug converts text to a name for a scenario, of a-z, - and, if digits is set, 0-9; "" if nothing is left, or the word
+// for nothing in YAML.
 func slug(text string, digits bool) string {
 	text = strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' {
@@ -189,6 +196,9 @@ func slug(text string, digits bool) string {
 		return r
 	}, hump.ReplaceAllString(text, "$1-$2"))
 	name := strings.Trim(plain.Either(digits, noSign, noLetter).ReplaceAllString(text, "-"), "-")
+	if name == "null" {
+		return ""
+	}
 	return strings.TrimRight(name[:min(len(name), longestKind)], "-")
 }
 

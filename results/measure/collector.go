@@ -44,7 +44,7 @@ type Collector struct {
 	impatient   bool                           // callers of some class give up
 	resubmitted map[engine.JobID]*resubmission // resubmitted jobs, by the ID of the first copy; nil: no caller resubmits
 	dead        map[engine.JobID]engine.Time   // enqueue times of the dead jobs that may be redriven; nil: none may
-	freed       map[engine.LeaseKey]bool       // executions that timed out and go on without a worker
+	freed       map[workerSlot]bool            // executions that timed out and go on without a worker
 
 	acked, succeeded, fenced uint64
 }

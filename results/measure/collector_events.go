@@ -150,16 +150,18 @@ func (c *Collector) Started(at engine.Time, _ int32, _ engine.Slot, l *engine.Le
 
 // Finished counts an execution whose handler returned err after ran, for engine.JobRecorder.
 func (c *Collector) Finished(
-	at engine.Time, _ int32, _ engine.Slot, l *engine.Lease, err engine.ErrorKind, ran time.Duration,
+	at engine.Time, node int32, slot engine.Slot, l *engine.Lease, err engine.ErrorKind, ran time.Duration,
 ) {
-	c.onEnded(at, l, true, err, ran)
+	c.onEnded(at, workerSlot{node, slot}, l, true, err, ran)
 }
 
 // onEnded counts an execution that finished, or that ended because its process died.
-func (c *Collector) onEnded(at engine.Time, l *engine.Lease, finished bool, err engine.ErrorKind, ran time.Duration) {
+func (c *Collector) onEnded(
+	at engine.Time, in workerSlot, l *engine.Lease, finished bool, err engine.ErrorKind, ran time.Duration,
+) {
 	c.pass(at)
 	j := c.known.find(l.ID)
-	end := ending{tenant: l.Tenant, finished: finished, workers: c.workersOf(l)}
+	end := ending{tenant: l.Tenant, finished: finished, workers: c.workersOf(in)}
 	end.success = finished && err == engine.NoError
 	end.first = end.success && j != nil && j.successes == 0
 	c.machines.busy -= end.workers

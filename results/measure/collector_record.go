@@ -19,7 +19,7 @@ func (c *Collector) Record(e *engine.Event) {
 	case engine.Started:
 		c.Started(e.At, e.Node, e.Slot, leaseOf(e), e.Waited)
 	case engine.Finished, engine.Aborted:
-		c.onEnded(e.At, leaseOf(e), e.Kind == engine.Finished, e.Error, e.Ran)
+		c.onEnded(e.At, workerSlot{e.Node, e.Slot}, leaseOf(e), e.Kind == engine.Finished, e.Error, e.Ran)
 	case engine.Acked, engine.Nacked, engine.Buried, engine.Returned:
 		o := engine.Outcome{LeaseKey: engine.LeaseKey{Job: e.Job, Token: e.Token}, Error: e.Error, Kind: e.JobKind,
 			Tenant: e.Tenant, Delivery: e.Delivery, Delay: e.Delay, Reaped: e.Reaped}

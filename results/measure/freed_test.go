@@ -7,21 +7,27 @@ import (
 	"qsim/engine"
 )
 
-// A worker that goes on at a timeout is free from then on, not once more when the handler returns at last.
+// A worker that goes on at a timeout is free from then on, not once more when the handler returns at last, or dies.
 func TestFreedWorker(t *testing.T) {
-	tp := newTape(settings(), 0)
-	tp.enqueue(20, 1, 0)
-	token := tp.lease(20, 1, 20)
-	tp.start(20, 1, token)
-	tp.enqueue(22, 2, 0)
-	other := tp.lease(22, 2, 22)
-	tp.start(22, 2, other)
-	tp.play(engine.Event{At: at(24), Kind: engine.TimedOut, Job: 1, Token: token, Freed: true})
-	tp.finish(26, 2, other, 4, engine.NoError) // the worker of another execution, which ends meanwhile
-	tp.play(engine.Event{At: at(30), Kind: engine.Finished, Job: 1, Token: token, Error: engine.Timeout, Ran: 10 * time.Second})
-	tp.enqueue(40, 3, 0)
-	tp.run(40, 3, 40, 2)
-	check(t, tp.Finish(at(100), nil), map[string]float64{"utilization": 10.0 / 180})
+	for _, end := range []engine.Event{
+		{Kind: engine.Finished, Error: engine.Timeout},
+		{Kind: engine.Aborted}, // which has no token
+	} {
+		tp := newTape(settings(), 0)
+		tp.enqueue(20, 1, 0)
+		token := tp.lease(20, 1, 20)
+		tp.start(20, 1, token)
+		tp.enqueue(22, 2, 0)
+		other := tp.lease(22, 2, 22)
+		tp.start(22, 2, other)
+		tp.play(engine.Event{At: at(24), Kind: engine.TimedOut, Job: 1, Slot: 1, Token: token, Freed: true})
+		tp.finish(26, 2, other, 4, engine.NoError) // the worker of another execution, which ends meanwhile
+		end.At, end.Job, end.Slot, end.Ran = at(30), 1, 1, 10*time.Second
+		tp.play(end)
+		tp.enqueue(40, 3, 0)
+		tp.run(40, 3, 40, 2)
+		check(t, tp.Finish(at(100), nil), map[string]float64{"utilization": 10.0 / 180})
+	}
 }
 
 // Two workers that are freed at once are each free once, and idle for jobs of another class than theirs.
@@ -38,11 +44,11 @@ func TestTwoFreedWorkers(t *testing.T) {
 	}
 	tp.enqueue(22, 3, 1)
 	for id := engine.JobID(1); id <= 2; id++ {
-		tp.play(engine.Event{At: at(24), Kind: engine.TimedOut, Job: id, Token: tokens[id], Freed: true})
+		tp.play(engine.Event{At: at(24), Kind: engine.TimedOut, Job: id, Slot: engine.Slot(id), Token: tokens[id], Freed: true})
 	}
 	tp.run(25, 3, 22, 1) // two workers are idle beside it for a second
 	for id := engine.JobID(1); id <= 2; id++ {
-		tp.play(engine.Event{At: at(30), Kind: engine.Finished, Job: id, Token: tokens[id], Error: engine.Timeout, Ran: 10 * time.Second})
+		tp.play(engine.Event{At: at(30), Kind: engine.Finished, Job: id, Slot: engine.Slot(id), Token: tokens[id], Error: engine.Timeout, Ran: 10 * time.Second})
 	}
 	tp.enqueue(40, 4, 0)
 	tp.run(40, 4, 40, 2)

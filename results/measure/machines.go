@@ -44,21 +44,27 @@ func (m *machines) turn(node int, down bool) {
 	}
 }
 
+// workerSlot is the place of an execution in a node, which no other has until it ends.
+type workerSlot struct {
+	node int32
+	slot engine.Slot
+}
+
 // workersOf returns the workers, 1 or 0, freed by an execution's end: 0 if a timeout had freed its worker.
-func (c *Collector) workersOf(l *engine.Lease) int64 {
-	if len(c.freed) == 0 || !c.freed[engine.LeaseKey{Job: l.ID, Token: l.Token}] {
+func (c *Collector) workersOf(in workerSlot) int64 {
+	if len(c.freed) == 0 || !c.freed[in] {
 		return 1
 	}
-	delete(c.freed, engine.LeaseKey{Job: l.ID, Token: l.Token})
+	delete(c.freed, in)
 	return 0
 }
 
 // onFreed counts the worker of an execution as free after a timeout, while the handler goes on.
 func (c *Collector) onFreed(e *engine.Event) {
 	if c.freed == nil {
-		c.freed = make(map[engine.LeaseKey]bool)
+		c.freed = make(map[workerSlot]bool)
 	}
-	c.freed[engine.LeaseKey{Job: e.Job, Token: e.Token}] = true
+	c.freed[workerSlot{e.Node, e.Slot}] = true
 	c.machines.busy--
 	for _, v := range c.views {
 		v.changeBusy(v.has(e.JobKind, e.Tenant), -1)

@@ -9,6 +9,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/check"
+	"qsim/engine/fault"
 	"qsim/engine/keyed"
 	"qsim/engine/memstore"
 	"qsim/engine/sim"
@@ -39,6 +40,12 @@ func (g *guard) watch(cfg *sim.Config) {
 	if g.checker != nil {
 		cfg.Recorder = engine.RecordJobs(cfg.Recorder, g.checker)
 		cfg.Policy = Watch(cfg.Policy, g.policy, g.checker, false)
+		befell := cfg.Befell
+		cfg.Befell = func(control int, node int32, at engine.Time) {
+			if befell(control, node, at); cfg.Controls[control].Kind == fault.StopNode {
+				g.checker.Stopped(node, at)
+			}
+		}
 	}
 }
 

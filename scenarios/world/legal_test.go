@@ -61,8 +61,12 @@ func TestDrawnScenariosHold(t *testing.T) {
 			continue // not everything goes together
 		}
 		ran++
-		if _, err := Run(context.Background(), sc, Options{Parallel: 1, Check: true}); err != nil {
+		runs, err := Run(context.Background(), sc, Options{Parallel: 1, Check: true})
+		if err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, text)
+		}
+		if wantPossible(t, runs); t.Failed() {
+			t.Fatalf("seed %d:\n%s", seed, text)
 		}
 	}
 	if ran < *drawnScenarios/2 {
@@ -146,7 +150,7 @@ func (d drawing) engine() string {
 	return mapping("nodes: "+d.of("1", "1", "2", "3", "5"), "workers: "+d.of("1", "2", "4", "9"),
 		"fetch: "+mapping("batch: "+d.of("1", "2", "7", "100"), "poll: "+d.of("10ms", "100ms", "2s"), "wake: "+d.of("true", "false", "all"), d.at(4, "prefetch: "+d.of("1", "5", "40")), d.at(1, "cooldown: 300ms")),
 		"commit: "+mapping("batch: "+d.of("1", "3", "100"), "linger: "+d.of("0s", "5ms", "50ms"), "calls: "+d.of("1", "2"), d.at(3, "timeout: "+d.of("1s", "3s")), d.at(2, "tries: 2"), d.at(2, "give-up: drop"), d.at(3, "eager: true"),
-			d.at(3, "backpressure: "+d.of("1", "5", "50")), d.at(2, "backoff: [1s, 20s]")),
+			d.at(3, "backpressure: "+d.of("0", "0", "1", "5", "50")), d.at(2, "backoff: [1s, 20s]")),
 		"lease: "+mapping(fmt.Sprintf("ttl: %ds", ttl), "heartbeat: "+d.of("0s", heartbeat, heartbeat, fmt.Sprintf("%ds", 2*ttl)), d.at(2, fmt.Sprintf("max: %ds", 2*ttl)), d.at(1, "of: node"),
 			d.at(2, "names: kept"), d.at(1, "check: local"), "late-claim: "+d.of("return", "run", "ignore")),
 		"fence: "+d.of("token", "token", "state", "none"),
@@ -154,6 +158,6 @@ func (d drawing) engine() string {
 			d.at(2, "max: "+d.of("0", "1", "3")), d.at(4, "after: "+d.of("retry", "ready", "dead")), d.at(3, "place: "+d.of("head", "tail")), d.at(1, "gap: "+d.of("100ms", "2s")), d.at(3, "guard: "+d.of("token", "state", "none")),
 			"finds: "+d.of("lease", "in-flight")),
 		d.at(3, "promoter: "+mapping("every: "+d.of("200ms", "2s", "{dist: exponential, mean: 500ms}"), "batch: "+d.of("1", "10", "100"), "order: "+d.of("oldest", "newest"), d.at(3, "owner: leader"), d.at(3, "gap: 100ms"))),
-		"place: "+d.of("due", "due", "due", "tail", "head", "created"), d.at(1, "ack: early"), d.at(1, "waiting: held"), d.at(4, "timeout: "+d.of("400ms", "2s")), d.at(3, "call-timeout: "+d.of("4s", "10s")),
+		"place: "+d.of("due", "due", "due", "tail", "head", "created"), d.at(1, "ack: early"), d.at(1, "waiting: held"), d.at(4, "timeout: "+d.of("400ms", "2s")), d.at(2, "on-timeout: "+d.of("free", "wait")), d.at(3, "call-timeout: "+d.of("4s", "10s")),
 		d.at(1, "max-in-flight: 6"), "store: "+mapping(store...))
 }

@@ -131,7 +131,8 @@ func (m *markup) cell(c *results.TableCell) {
 	}
 	switch {
 	case shown != nil:
-		outcome := string(shown.Outcome) + plain.When(shown.Expect, ", as the scenario expects")
+		outcome := string(shown.Outcome) + plain.When(shown.Expected(), ", as the scenario expects") +
+			plain.When(shown.Expect && shown.Outcome == results.Met, ", though the scenario expects a miss")
 		m.put(`<span class="mark %s" title="%s"><span aria-hidden="true">%s</span><span class="hide">%s:</span> %s</span>`,
 			string(shown.Outcome), outcome, shown.Outcome.Sign(), outcome, c.Value)
 	case c.Best:

@@ -245,6 +245,22 @@ func TestPageSays(t *testing.T) {
 		"qsim v0.1.0 · config 9e41c0d2 · seeds 1–10 · 30m of virtual time, up to 30m more to drain, warm-up 2m · 100 workers · 100 jobs/s")
 }
 
+// Only a miss that the scenario expects is as it expects.
+func TestPageSaysWhatIsExpected(t *testing.T) {
+	t.Parallel()
+	for outcome, want := range map[results.Outcome]string{results.Missed: "✗ missed, as the scenario expects: 2m43s",
+		results.Met: "✓ met, though the scenario expects a miss: 2m43s", results.Unclear: "? unclear: 2m43s"} {
+		f := judged()
+		adjust := f.adjust
+		f.name += " expecting a miss: " + string(outcome)
+		f.adjust = func(s *measure.Settings, sum *results.Summary) {
+			adjust(s, sum)
+			sum.Objectives[len(sum.Objectives)-1].Outcome = outcome
+		}
+		wantWords(t, pageOf(t, f), want)
+	}
+}
+
 // What is not there is not made up.
 func TestPageOfLittle(t *testing.T) {
 	t.Parallel()

@@ -45,9 +45,9 @@ func newMap() *cobra.Command {
 		Short:   "map a metric over two keys, and the edge beyond which nothing recovers",
 		GroupID: "explore",
 		Long: `map measures a metric over two keys of a scenario, under each policy, and draws a heat map
-with an edge: beyond it the queue does not recover within the run (or the metric has no
-value), or with --edge the metric exceeds that value. It measures the grid of the two
-ranges, and then halves only the cells that the edge passes through, --refine times.
+with an edge: beyond it the queue does not recover within the run (or only a lower bound of
+the metric is known), or with --edge the metric exceeds that value. It measures the grid of
+the two ranges, and then halves only the cells that the edge passes through, --refine times.
 
 A RANGE is a list (8,16,32), steps (10s..60s/10s), a number of points (10s..60s/6,
 8..64/4points), log steps (1s..8m*2) or log points (1s..10m*9points).

@@ -393,6 +393,33 @@ policies: [{kind: fifo, label: first}, {kind: fifo, label: second}]
 	}
 }
 
+// TestRunInterrupted interrupts the second of three rounds of a scenario: the result of the first is marked partial.
+func TestRunInterrupted(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	s, f, stdout, stderr := predictSession(t, `
+duration: 20s
+warmup: 0s
+jobs:
+  - {class: mail, arrivals: {process: constant, rate: 10/s}, service: 10ms}
+`)
+	f.rounds, f.format = 3, "json"
+	opens := 0
+	s.stores.around = func(store engine.Store) engine.Store {
+		if opens++; opens == 2 {
+			interrupt()
+		}
+		return store
+	}
+	var failure *ui.Failure
+	if err := s.runScenario(ctx); !errors.As(err, &failure) || failure.Exit != ui.ExitInterrupted {
+		t.Errorf("it ended with %v, want exit %d", err, ui.ExitInterrupted)
+	}
+	if !strings.Contains(stdout.String(), `"partial": true`) || !strings.Contains(stderr.String(), "partial: 1 of 3 seeds finished") {
+		t.Errorf("it printed\n%.300s\nand\n%s", stdout, stderr)
+	}
+}
+
 // TestGateOfPrediction closes for an aimed metric that is further off than allowed, for one
 // that has no error, and for a run that was not the scenario however small its errors are.
 func TestGateOfPrediction(t *testing.T) {

@@ -106,7 +106,11 @@ func (s *session) summarize(sc *scenarios.Scenario, settings *measure.Settings, 
 	if s.flags.format == "bench" && s.flags.out == "" {
 		return ui.ExitMet, nil
 	}
-	summary, err := results.Summarize(settings, runs, results.Options{})
+	asked := make([]uint64, s.flags.rounds) // of which an interrupt leaves some out
+	for i := range asked {
+		asked[i] = sc.Seed + uint64(i)
+	}
+	summary, err := results.Summarize(settings, runs, results.Options{Seeds: asked})
 	if err != nil {
 		return ui.ExitIO, ui.Fail(ui.ExitIO, fmt.Errorf("%s: %w", store, err))
 	}

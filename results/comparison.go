@@ -199,22 +199,22 @@ func (s *Summary) labelled(label string) *PolicySummary {
 var usualMetrics = []string{"fresh.wait.mean", "fresh.wait.p99", "sojourn.mean", "sojourn.p99", "goodput",
 	"attempts.mean", "dead.share", "unfinished.share", "wasted"}
 
-// comparedQueries returns the metrics that are compared if Compare is given none: each once.
+// comparedQueries returns the metrics that are compared if Compare is given none, each once: of the usual ones those
+// that both results have, of the table and the objectives all, so that one that is missing is warned of.
 func comparedQueries(base, new *Summary) []measure.Query {
 	t := TableOf(base)
 	columns := plain.Map(slices.Concat(t.Columns, t.Alike), func(c Column) measure.Query { return c.Query })
 	usual := plain.Map(usualMetrics, func(name string) measure.Query { return measure.Query{Metric: name} })
-	queries := plain.Distinct(columns, base.objectiveQueries(), new.objectiveQueries(), usual)
-	return slices.DeleteFunc(queries, func(q measure.Query) bool {
+	usual = slices.DeleteFunc(usual, func(q measure.Query) bool {
 		return base.Policies[0].Find(q) == nil || new.Policies[0].Find(q) == nil
 	})
+	return plain.Distinct(columns, base.objectiveQueries(), new.objectiveQueries(), usual)
 }
 
 // warnOfSides warns of differences in seeds and versions, and of interrupted runs, that make the comparison doubtful.
 func (c *Comparison) warnOfSides() {
 	if !c.Paired {
-		c.warn("the seeds differ: nothing is common to the two results, " +
-			"so that they are compared as independent samples (Welch), which tells less")
+		c.warn("the seeds differ: the two results are compared as independent samples (Welch), which tells less")
 	}
 	for _, s := range []*Side{&c.Base, &c.New} {
 		if s.Partial {

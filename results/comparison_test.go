@@ -340,6 +340,10 @@ func TestCompareWarnsAndRefuses(t *testing.T) {
 		{"few seeds", func(s *Summary) { s.Seeds = s.Seeds[:3] }, plain, "", "3 seeds are few", false},
 		{"a policy missing", two("A", "B"), two("A"), "", "B is in old only and left out", false},
 		{"a policy more", two("A"), two("B", "A"), "", "B is in new only and left out", false},
+		{"some seeds in common", plain, func(s *Summary) { s.Seeds[4] = 9 }, "", "the seeds differ: the two results are compared as independent", false},
+		{"an objective of one", func(s *Summary) {
+			s.Objectives = []Verdict{{Query: measure.Query{Metric: "goodput", During: "down"}}}
+		}, plain, "", "goodput during down is not in both results", false},
 		{"another policy", plain, two("Z"), "", "the policies differ: A and Z", false},
 		{"another version", plain, plain, "0.0.9", "different versions of the program, 0.1.0 and 0.0.9", false},
 	} {

@@ -47,7 +47,13 @@ func (p *Problem) sayBisection(a *answer, out *results.TunedPolicy, add func(str
 	text := func(c *candidate) string { return p.values(c.setting)[0] }
 	switch {
 	case a.best < 0 && out.Outcome == results.Unclear:
-		add("No value is known to meet all objectives; of some it is unclear after %d seeds.", p.MostSeeds)
+		seeds := 0 // fewer than allowed where a metric has no value
+		for _, c := range a.tried {
+			if c.outcome == results.Unclear {
+				seeds = max(seeds, len(c.seen))
+			}
+		}
+		add("No value is known to meet all objectives; of some it is unclear after %d seeds.", seeds)
 	case a.best < 0:
 		easiest := a.tried[len(a.tried)-1]
 		add("No value meets all objectives: even %s %s.", text(easiest), easiest.why)
@@ -158,7 +164,7 @@ func (p *Problem) sayChoice(a *answer, add func(string, ...any)) {
 	}
 	switch {
 	case a.best < 0 && len(rivals) == 0:
-		add("No setting meets all objectives.")
+		add("No setting meets all objectives%s.", plain.When(missed < k, " and has a value in every seed"))
 	case a.best < 0:
 		add("No setting is known to meet all objectives; of %d it is unclear after %d seeds.", len(rivals), p.MostSeeds)
 	case !a.decided:

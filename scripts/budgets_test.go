@@ -55,7 +55,7 @@ var budgets = []budget{
 	{"scenarios/reference", 673, 700},
 	{"scenarios/scenariotest", 85, 90}, // for go test of repositories that have a policy of their own
 	{"scenarios/spec", 2945, 1900},
-	{"scenarios/study", 5031, 3000},
+	{"scenarios/study", 5037, 3000},
 	{"scenarios/trace", 1569, 1250},
 	{"scenarios/tree", 505, 444}, // YAML with positions
 	{"scenarios/validate", 1105, 600},
@@ -64,9 +64,9 @@ var budgets = []budget{
 	{"results", 4412, 2300},
 	{"results/measure", 4739, 3150},
 	{"results/plain", 416, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
-	{"results/report", 6576, 4300}, // of which 300 are the canvas of pixels
+	{"results/report", 6577, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1498, 1700},
-	{"cmd/bench", 4829, 3000}, // of which 90 find out when claims see new jobs
+	{"cmd/bench", 4833, 3000}, // of which 90 find out when claims see new jobs
 	{"cmd/cli", 4967, 3600},
 	{"cmd/input", 144, 100},
 	{"cmd/play", 1117, 700}, // the page of qsim play, served and static
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 81_939, 56_000
+	mostLines, goalLines             = 81_950, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

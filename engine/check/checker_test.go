@@ -147,6 +147,18 @@ func (s *story) failAgain(delivery int32, err engine.ErrorKind) *story {
 	return s.attempt(delivery, err).commit(engine.Nacked, 1, delivery, err, time.Second).after(time.Second).promoted(1)
 }
 
+// overslept is the story of a job whose first holder begins it when it has been claimed 64 times more, and the last holder
+// after that.
+func overslept() *story {
+	s := begun().lease(1, 0, 1, 0, 0).after(11*time.Second).take(1, 1).
+		commit(engine.Nacked, 1, 1, engine.LeaseExpired, time.Second).after(time.Second).promoted(1)
+	for delivery := int32(2); delivery <= 64; delivery++ {
+		s.failAgain(delivery, engine.Timeout)
+	}
+	s.lease(1, 0, 65, 0, s.at.Sub(0))
+	return s.add(engine.Event{Kind: engine.Started, Job: 1, Slot: 1, Delivery: 1, Token: 1}).start(1, 0, 0, 65)
+}
+
 // TestBreaches plays sequences of events with one breach each, and some without any.
 func TestBreaches(t *testing.T) {
 	for _, tt := range []struct {
@@ -172,6 +184,7 @@ func TestBreaches(t *testing.T) {
 		{"buried at its first attempt", failed().commit(engine.Buried, 1, 1, engine.Timeout, 0), nil, "I-4"},
 		{"buried for good reason", begun().attempt(1, engine.Conflict).commit(engine.Buried, 1, 1, engine.Conflict, 0), nil, ""},
 		{"tried again against good reason", begun().attempt(1, engine.Conflict).commit(engine.Nacked, 1, 1, engine.Conflict, time.Second), nil, "I-4"},
+		{"begun when it was claimed 64 times more", overslept(), func(r *check.Rules) { r.Retries = nil }, ""},
 		{"a delivery is left out", begun().failAgain(1, engine.Timeout).attempt(3, engine.NoError), nil, "I-5"},
 		{"a delivery is started twice", running().start(1, 0, 1, 1), nil, "I-5"},
 		{"claimed while in flight", running().lease(1, 1, 2, 0, 0), nil, "I-6"},

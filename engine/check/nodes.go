@@ -148,7 +148,9 @@ func (c *Checker) rests(n *node) {
 func (c *Checker) followStarted(s *subject) {
 	n, j := s.n, s.j
 	if j != nil {
-		j.begun |= bit(s.Delivery)
+		if s.Delivery > j.delivery-64 {
+			j.begun |= bit(s.Delivery)
+		}
 		if s.Token == j.token {
 			j.started = c.now
 			if n.lateAt != c.now {

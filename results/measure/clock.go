@@ -40,12 +40,8 @@ func (c *Collector) onAlarm(at engine.Time) {
 		c.cross(at)
 	}
 	c.alarm = c.earliest
-	v := c.whole
-	if s := &v.storms; s.begun {
-		if len(s.draining) > 0 && v.ready() <= s.drainLevel {
-			v.checkDrains()
-		}
-		s.integrate(v.ready(), at)
+	if v := c.whole; v.storms.begun {
+		v.stormGoesOn(at)
 		c.alarm = at + 1 // not for the further events of this instant
 	}
 }

@@ -330,7 +330,8 @@ func (v *view) onCalmOver() {
 	}
 }
 
-// onStormOver starts to measure drain and recovery of the storms that end now.
+// onStormOver starts to measure drain and recovery of the storms that end now. The backlog is judged once time goes on:
+// the jobs of a burst of an instant come only after its end.
 func (v *view) onStormOver() {
 	for _, w := range v.storms.watches {
 		if w.over != v.now {
@@ -342,7 +343,6 @@ func (v *view) onStormOver() {
 		}
 	}
 	v.storms.since = v.now
-	v.checkDrains()
 }
 
 // checkDrains records the time of the latest event as the drain time of the storms that are over, if the backlog is

@@ -207,8 +207,9 @@ func TestShortStorm(t *testing.T) {
 
 func TestDrainTimes(t *testing.T) {
 	s := settings()
-	s.Storms = append(s.Storms, Window{"again", 60 * time.Second, 70 * time.Second})
-	s.Objectives = []Objective{{Query: Query{Metric: "drain.time", After: "down"}}}
+	s.Storms = append(s.Storms, Window{"rush", 45 * time.Second, 45 * time.Second},
+		Window{"again", 60 * time.Second, 70 * time.Second})
+	s.Objectives = []Objective{{Query: Query{Metric: "drain.time", After: "down"}}, {Query: Query{Metric: "drain.time", After: "rush"}}}
 	tp := newTape(s, 0)
 	for id := engine.JobID(1); id <= 3; id++ { // one job ready for 21 s of the 30 s of calm
 		tp.enqueue(2+8*float64(id), id, 0)
@@ -223,6 +224,7 @@ func TestDrainTimes(t *testing.T) {
 	tp.run(59, 13, 45, 0)
 	r := tp.Finish(at(100), nil)
 	checkQuery(t, r, Query{Metric: "drain.time", After: "down"}, 8)
+	checkQuery(t, r, Query{Metric: "drain.time", After: "rush"}, 13) // its jobs come at the instant at which it ends
 	checkQuery(t, r, Query{Metric: "drain.time"}, 0)
 	// Above the mean of 21/30 before: 3.3 for 7 s, 2.3 and 1.3 for 3 s each, 0.3 for 1 s.
 	checkQuery(t, r, Query{Metric: "backlog.area"}, 7*3.3+3*2.3+3*1.3+0.3)

@@ -129,10 +129,10 @@ func (c *Collector) leave(u *unfinished.Job) {
 		}
 	}
 	unstarted := time.Duration(-1)
-	switch u.State {
-	case engine.Ready:
+	switch {
+	case u.State == engine.Ready, u.State == engine.Waiting && u.Class == engine.Fresh:
 		unstarted = u.ReadyFor
-	case engine.InFlight:
+	case u.State == engine.InFlight:
 		if j := c.known.find(u.ID); j != nil && j.pending > 0 && j.running == 0 && j.taken < j.token {
 			unstarted = c.end.Sub(j.readySince)
 		}

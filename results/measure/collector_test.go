@@ -240,6 +240,21 @@ func TestUnresolvedJobs(t *testing.T) {
 	}
 }
 
+// TestLeftBeforeDue leaves a scheduled job that is not yet due: it ranks above the waits that have ended, wherever it
+// waits for its first claim or start.
+func TestLeftBeforeDue(t *testing.T) {
+	tp := newTape(settings(), 0)
+	tp.enqueue(50, 1, 0)
+	tp.run(52, 1, 50, 1)
+	tp.play(engine.Event{At: at(60), Kind: engine.Enqueued, Job: 2, Delay: time.Hour})
+	r := tp.Finish(at(100), left(unfinished.Job{ID: 2, State: engine.Waiting, Class: engine.Fresh, Age: 40 * time.Second}))
+	for _, family := range []string{"fresh.wait", "attempt.wait", "start.wait"} {
+		if v := r.Find(Query{Metric: family + ".mean"}); v.Value != 1 || v.Bound != ">=" {
+			t.Errorf("%s.mean = %+v, want at least 1", family, v)
+		}
+	}
+}
+
 // TestLeftInFlight leaves a job in flight for the first time, one that is ready for the first time, and a retry that waits:
 // the first has waited no longer, and the last does not wait to be claimed.
 func TestLeftInFlight(t *testing.T) {

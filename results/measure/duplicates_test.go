@@ -452,3 +452,19 @@ func TestTenantWaits(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// A job whose success was fenced, and that is buried, redriven and done, has been executed twice with success.
+func TestRedrivenAfterSuccess(t *testing.T) {
+	s := settings()
+	s.Redrives = true
+	tp := newTape(s, 0)
+	tp.enqueue(20, 1, 0)
+	token := tp.lease(21, 1, 20)
+	tp.start(21, 1, token)
+	tp.finish(25, 1, token, 4, engine.NoError)
+	tp.outcome(26, engine.Buried, 1, token+1, 0)
+	tp.play(engine.Event{At: at(30), Kind: engine.Redriven, Job: 1, Class: engine.Retry})
+	tp.run(32, 1, 30, 1)
+	check(t, tp.Finish(at(100), nil), map[string]float64{
+		"duplicates.count": 1, "duplicates.other": 1, "effects.double": 1, "goodput": 1.0 / 90, "dead.count": 0})
+}

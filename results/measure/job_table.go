@@ -181,8 +181,12 @@ type limbo struct {
 }
 
 // forget removes a job that can have no further events from the table. A job with a claim that was never started stays
-// longer (see limbo), as it may still be executed.
+// longer (see limbo), as it may still be executed; a dead one that has succeeded stays while it may be redriven, since
+// a further success then is a duplicate.
 func (c *Collector) forget(j *knownJob) {
+	if _, dead := c.dead[j.id]; dead && j.successes > 0 {
+		return
+	}
 	if j.pending == 0 {
 		c.known.remove(j.id)
 		return

@@ -113,7 +113,7 @@ func TestGuarantees(t *testing.T) {
 		{"fresh-first", nil, "conserving, ranked, exact, 100%"},
 		{"retry-first", nil, "conserving, ranked, exact"},
 		{"weighted", nil, "conserving, ranked, exact, 80%"},
-		{"weighted", map[string]string{"lend": "false"}, "ranked, exact, 80%"},
+		{"weighted", map[string]string{"lend": "false"}, "ranked, exact, 80%, starves"},
 		{"bernoulli", nil, "conserving, 80%, a law"},
 		{"bernoulli", map[string]string{"lend": "false"}, "80%, a law"},
 		{"separate", nil, "capped, a law, lanes"},

@@ -9,7 +9,9 @@ var _ = builtIn(Kind{
 	rank: 50, Name: "weighted", Needs: NeedsRetries, Cost: CostJobs, State: StateNode,
 	Drawn: Drawn{Weight: 2, Params: []string{"fresh: 20%", "fresh: 50%", "fresh: 67%", "fresh: 80%", "fresh: 90%"}},
 	Doc: "A fixed share of all claims for fresh jobs while both classes are ready, exact over any number of " +
-		"claims because fractions are carried to the next; what a class leaves is lent to the other.",
+		"claims because fractions are carried to the next; what a class leaves is lent to the other. Without " +
+		"lending, retries whose part of a claim rounds to none (one idle worker, or 3 at 80%) wait while no fresh " +
+		"job is ready.",
 	Params: []Param{freshShare, lend},
 	New: func(a Arguments) (engine.Policy, error) {
 		return &Weighted{Fresh: a.Value("fresh").(quantity.Share), NoLending: !a.Value("lend").(bool)}, nil
@@ -35,9 +37,9 @@ type Weighted struct {
 }
 
 // Guarantees returns the guarantee of an exact share of claims to fresh jobs and, if a class may use what the other
-// leaves, of no idle worker while a job is ready.
+// leaves, of no idle worker while a job is ready; else retries may wait for ever once no fresh job comes.
 func (p *Weighted) Guarantees() Promise {
-	return Promise{Ranked: true, Conserving: !p.NoLending, Exact: true, Share: p.Fresh}
+	return Promise{Ranked: true, Conserving: !p.NoLending, Starves: p.NoLending, Exact: true, Share: p.Fresh}
 }
 
 // Plan lets the next claim take ⌈carry + share·idle⌉ fresh jobs and retries for the rest of the idle workers; unless

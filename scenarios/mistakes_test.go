@@ -122,6 +122,12 @@ func TestMistakes(t *testing.T) {
 		{"half of the retries fit", "engine: {workers: 2}\nretry: {max-attempts: 4, jitter: none, backoff: {kind: fixed, delay: 1s}}\njobs:\n  - {class: mail, arrivals: 5/s, service: 100ms, fails: {rate: 100%}}\n", nil},
 		{"failures of kind timeout", "engine: {workers: 10}\nretry: {max-attempts: 25, jitter: none, backoff: {kind: fixed, delay: 1s}}\njobs:\n  - {class: mail, arrivals: 10/s, service: 2s, fails: {rate: 50%, errors: {timeout: 100%}}}\n", []string{
 			`4:29: offered load is 4 × the capacity: the backlog will never drain`}},
+		{"failures of kind throttled", "engine: {workers: 10}\nretry: {max-attempts: 25, jitter: none, backoff: {kind: fixed, delay: 1s}}\njobs:\n  - {class: mail, arrivals: 10/s, service: 2s, fails: {rate: 50%, errors: {throttled: 100%}}}\n", []string{
+			`4:29: offered load is 4 × the capacity: the backlog will never drain`}},
+		{"a deadline before the first retry", "engine: {workers: 10}\nretry: {max-attempts: 100, jitter: none, backoff: {kind: fixed, delay: 10s}, deadline: 3s}\njobs:\n  - {class: mail, arrivals: 6/s, service: 1s, fails: {rate: 100%}}\n", nil},
+		{"a timeout in the midst of the service times", "engine: {workers: 8, timeout: 10s}\nretry: {max-attempts: 1}\njobs:\n  - {class: mail, arrivals: 1/s, service: {dist: exponential, mean: 10s}}\n", nil},
+		{"a timeout in the midst of the service times, with a retry", "engine: {workers: 8, timeout: 10s}\nretry: {max-attempts: 2, jitter: none, backoff: {kind: fixed, delay: 1s}}\njobs:\n  - {class: mail, arrivals: 1/s, service: {dist: exponential, mean: 10s}}\n", []string{
+			`4:29: offered load is 1.08 × the capacity: the backlog will never drain`}},
 		{"most kinds are retried", "engine: {workers: 10}\nretry: {max-attempts: 25, jitter: none, backoff: {kind: fixed, delay: 1s}, never: [validation]}\njobs:\n  - {class: mail, arrivals: 8/s, service: 1s, fails: {rate: 50%, errors: {validation: 1%, error: 99%}}}\n", []string{
 			`4:29: offered load is 1.58 × the capacity: the backlog will never drain`}},
 		{"most kinds bury", "engine: {workers: 10}\nretry: {max-attempts: 25, jitter: none, backoff: {kind: fixed, delay: 1s}, never: [validation]}\njobs:\n  - {class: mail, arrivals: 8/s, service: 1s, fails: {rate: 50%, errors: {error: 1%, validation: 99%}}}\n", nil},

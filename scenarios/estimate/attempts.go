@@ -24,6 +24,7 @@ type failing struct {
 	takes float64     // mean seconds of such an attempt
 	lasts float64     // number of seconds of the run in which attempts fail in this way
 	storm *spec.Storm // the storm that is the cause; nil: another cause
+	over  bool        // the cause is that a dependency is over its limit
 }
 
 // Attempts estimates how many attempts of a class fail in one run for the commonest cause, with their mean seconds and
@@ -130,7 +131,7 @@ func meanDelay(b *policies.Backoff, n int32) float64 {
 func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 	jobs, whole := mostJobsOf(sc, job), sc.Longest().Seconds()
 	var all []failing
-	limit := sc.TimeoutOf(i).Seconds()
+	over, limit := false, sc.TimeoutOf(i).Seconds()
 	var storm *spec.Storm
 	never := sc.RetryOf(i).Never
 	retried := func(kinds []string) (share float64) {
@@ -150,7 +151,7 @@ func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 		}
 		if share > 0 {
 			all = append(all, failing{kinds: kinds, share: share, again: retried(kinds), jobs: jobs, takes: mean,
-				lasts: min(lasts, whole), storm: storm})
+				lasts: min(lasts, whole), storm: storm, over: over})
 		}
 	}
 	var own []string
@@ -170,6 +171,7 @@ func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 		}
 		add([]string{engine.Timeout.Name()}, above(job.Service.Dist(), limit), jobs, mean, whole)
 	}
+	over = true
 	for k := range sc.Dependencies {
 		d := &sc.Dependencies[k]
 		if d.Name != job.Calls || d.Limit == nil || d.Over.Slow != nil {
@@ -177,6 +179,7 @@ func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 		}
 		add([]string{engine.Throttled.Name()}, d.Over.Fail.Float(), jobs, takes(job, d.Over.RejectsIn), whole)
 	}
+	over = false
 	for k := range sc.Storms {
 		storm = &sc.Storms[k]
 		x := storm.Effect()
@@ -210,6 +213,20 @@ func mostJobsOf(sc *spec.Scenario, job *spec.JobClass) float64 {
 // service time of the job's class.
 func takes(job *spec.JobClass, instead *spec.Distribution) float64 {
 	return cmp.Or(instead, &job.Service).Dist().Mean()
+}
+
+// within returns the mean of those draws from a distribution, in seconds, that do not exceed limit, with an error of about
+// 0.1 %; limit if there are none.
+func within(d dist.Dist, limit float64) float64 {
+	const draws = 1000
+	below, sum := 1-above(d, limit), 0.0
+	if below == 0 {
+		return limit
+	}
+	for i := range draws {
+		sum += min(limit, d.Sample(below*(float64(i)+0.5)/draws))
+	}
+	return sum / draws
 }
 
 // above returns the probability that a draw from a distribution exceeds limit seconds, with an error below 1e-9.

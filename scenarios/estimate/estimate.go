@@ -5,7 +5,6 @@ package estimate
 import (
 	"slices"
 
-	"qsim/engine"
 	"qsim/results/plain"
 	"qsim/scenarios/spec"
 )
@@ -111,7 +110,7 @@ func retrying(sc *spec.Scenario, class int, offered bool) (share, busy float64, 
 	job, total, retry := &sc.Jobs[class], sc.Duration.Std().Seconds(), sc.RetryOf(class)
 	service := job.Service.Dist().Mean()
 	if limit := sc.TimeoutOf(class).Seconds(); limit > 0 && !job.IgnoresCancel {
-		service = min(service, limit)
+		service = within(job.Service.Dist(), limit) // failings has the longer ones
 	}
 	busy = service
 	b, err := sc.RetryPolicy(class)
@@ -123,16 +122,16 @@ func retrying(sc *spec.Scenario, class int, offered bool) (share, busy float64, 
 		tries = mostTries
 	}
 	for _, f := range failings(sc, class, job) {
-		if f.storm != nil && offered || f.kinds[0] == engine.Throttled.Name() {
+		if f.storm != nil && offered || f.over {
 			continue
 		}
-		lasts, goesOn := f.lasts, f.share*f.again // goesOn: share of the attempts that are followed by another
-		if b.Deadline > 0 {
-			lasts = min(lasts, b.Deadline.Seconds())
-		}
+		goesOn := f.share * f.again           // share of the attempts that are followed by another
 		waits, again, passed := 0.0, 0.0, 0.0 // of one job: seconds in all, and how often
-		for n, left := 1, goesOn; n < tries && left > 1e-3 && passed < lasts; n++ {
+		for n, left := 1, goesOn; n < tries && left > 1e-3 && passed < f.lasts; n++ {
 			delay := min(meanDelay(b, int32(n)), total)
+			if b.Deadline > 0 && passed+f.takes+delay >= b.Deadline.Seconds() {
+				break
+			}
 			waits += left * delay
 			again += left
 			left *= goesOn

@@ -83,7 +83,7 @@ func (c *Checker) Settle() {
 				c.hold(Starvation, Explained)
 			}
 		}
-		if isLive(j.state) && !c.mayBeLost(j) {
+		if isLive(j.state) && !c.mayBeLost(r, j) {
 			c.Complain(Liveness, j.id, "it is %v, after %d deliveries", j.state, j.delivery)
 			return
 		}
@@ -129,17 +129,17 @@ func (c *Checker) Released(node int32, held, idle int) {
 // Lost returns how many unfinished jobs may be lost without a breach, as when a lease without end has no holder left.
 func (c *Checker) Lost() (n int) {
 	for r := range c.caughtUp().jobs.size {
-		if j := c.jobs.at(r); isLive(j.state) && c.mayBeLost(j) {
+		if j := c.jobs.at(r); isLive(j.state) && c.mayBeLost(r, j) {
 			n++
 		}
 	}
 	return n
 }
 
-func (c *Checker) mayBeLost(j *job) bool {
+func (c *Checker) mayBeLost(r ref, j *job) bool {
 	switch j.state {
 	case engine.InFlight:
-		return c.rules.LostInFlight && c.isAbandoned(j) || j.forgotten && !c.rules.Store.Orphans
+		return c.rules.LostInFlight && c.isAbandoned(r, j) || j.forgotten && !c.rules.Store.Orphans
 	case engine.Ready:
 		return c.rules.Starves && j.class == engine.Retry
 	case engine.Waiting:
@@ -150,11 +150,13 @@ func (c *Checker) mayBeLost(j *job) bool {
 
 // isAbandoned reports whether a job's lease, which may last for ever, has no holder left: the holder has died, never
 // learned of the lease, or has given up committing the outcome.
-func (c *Checker) isAbandoned(j *job) bool {
+func (c *Checker) isAbandoned(r ref, j *job) bool {
 	l, died := &c.rules.Node.Lease, j.life != c.nodes[j.node].life
-	if j.reaped && (!j.untimed || c.heard(j.claimed) && c.events[engine.NodeDown] == 0) || died && l.OfNode && !l.Kept {
+	reaper := c.jobs.recoveries[r].reaper
+	answered := c.heard(j.claimed) && reaper.Generation() == c.nodes[reaper.Node()].life
+	if j.reaped && (!j.untimed || answered) || died && l.OfNode && !l.Kept {
 		// The lease expires, or its reaper ends it; without a fence an earlier holder may have prolonged it for ever, of
-		// which a reaper without an answer knows nothing.
+		// which a reaper without an answer, or one that died, knows nothing.
 		return false
 	}
 	return died || j.begun&bit(j.delivery) == 0 || j.dropped == j.token

@@ -9,7 +9,7 @@ import (
 )
 
 // TestKeptForEver takes the lease of job 1, which its former holder then keeps for ever, as no fence prevents. The job
-// may be left only if that holder has given up its outcome, and the reaper may have had no answer.
+// may be left only if that holder has given up its outcome, and the reaper may have had no answer or has died.
 func TestKeptForEver(t *testing.T) {
 	begun := func() *story {
 		return later().lease(1, 0, 1, 0, 0).start(1, 0, 0, 1).finish(1, 0, 0, 1, engine.NoError)
@@ -30,6 +30,8 @@ func TestKeptForEver(t *testing.T) {
 		{"not given up", late(taken(begun()), kept), false, "I-18"},
 		{"not kept", late(taken(begun()), drops), false, "I-18"},
 		{"the reaper had its answer", late(late(taken(begun()), kept), drops), true, "I-18"},
+		{"the reaper died", late(late(taken(begun()), kept), drops).restart(1), true, ""},
+		{"another process than the reaper died", late(late(taken(begun()), kept), drops).restart(0), true, "I-18"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

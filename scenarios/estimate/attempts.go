@@ -215,8 +215,8 @@ func takes(job *spec.JobClass, instead *spec.Distribution) float64 {
 	return cmp.Or(instead, &job.Service).Dist().Mean()
 }
 
-// within returns the mean of those draws from a distribution, in seconds, that do not exceed limit, with an error of about
-// 0.1 %; limit if there are none.
+// within returns the mean of those draws from a distribution, in seconds, that do not exceed limit, with an error of
+// about 0.1 %; limit if there are none.
 func within(d dist.Dist, limit float64) float64 {
 	const draws = 1000
 	below, sum := 1-above(d, limit), 0.0

@@ -220,8 +220,11 @@ func takes(job *spec.JobClass, instead *spec.Distribution) float64 {
 func within(d dist.Dist, limit float64) float64 {
 	const draws = 1000
 	below, sum := 1-above(d, limit), 0.0
-	if below == 0 {
+	switch below {
+	case 0:
 		return limit
+	case 1:
+		return d.Mean()
 	}
 	for i := range draws {
 		sum += min(limit, d.Sample(below*(float64(i)+0.5)/draws))

@@ -105,7 +105,8 @@ func (p *Problem) search(ctx context.Context, s *simulated) (*results.TunedPolic
 	return out, nil
 }
 
-// confirm checks the best setting against the objectives once more, with as many fresh seeds as chose it.
+// confirm checks the best setting against the objectives once more, with as many fresh seeds as chose it. A search goes
+// by the mean of the seeds' values, qsim run by the jobs of all seeds: a setting that misses so is not known to meet.
 func (p *Problem) confirm(ctx context.Context, s *simulated, a *answer, out *results.TunedPolicy) error {
 	best, objectives := a.tried[a.best], p.objectives[s.policy]
 	if len(objectives) == 0 {
@@ -123,7 +124,9 @@ func (p *Problem) confirm(ctx context.Context, s *simulated, a *answer, out *res
 			return fmt.Errorf("summarize: %w", err)
 		}
 		out.Checked = summary.Objectives
-		if a.refuted = !best.holds(s.observations(runs), objectives, p.Confidence); a.refuted {
+		a.refuted = !best.holds(s.observations(runs), objectives, p.Confidence)
+		missed := func(v results.Verdict) bool { return v.Outcome == results.Missed }
+		if a.refuted || slices.ContainsFunc(out.Checked, missed) {
 			out.Decided, out.Outcome = false, results.Unclear
 		}
 		return nil

@@ -22,14 +22,14 @@ func (p *Problem) say(a *answer, out *results.TunedPolicy) []string {
 	} else {
 		p.sayChoice(a, add)
 	}
-	switch missed := plain.Find(out.Checked, func(v *results.Verdict) bool { return v.Outcome != results.Met }); {
+	switch open := plain.Find(out.Checked, func(v *results.Verdict) bool { return v.Outcome != results.Met }); {
 	case a.refuted:
 		add("But with %d fresh seeds beside the %[1]d it was chosen by, it is no longer clear that it meets the "+
 			"objectives: seeds scatter more than the first ones show. Give more with --max-seeds, or a longer scenario.",
 			len(a.tried[a.best].seen))
-	case missed != nil:
-		add("But qsim run, which pools the jobs of all seeds, finds %s %s %s with %d fresh seeds: look at it with more.",
-			missed.Query, missed.Text, missed.Outcome, len(a.tried[a.best].seen))
+	case open != nil:
+		add("But qsim run, which pools the jobs of all seeds where tune takes the mean of the seeds' values, finds %s %s %s "+
+			"with %d fresh seeds.", open.Query, open.Text, open.Outcome, len(a.tried[a.best].seen))
 	case len(out.Checked) > 0:
 		add("It meets them with %d fresh seeds, too.", len(a.tried[a.best].seen))
 	}

@@ -215,9 +215,7 @@ func (v *view) close(nothing bool) {
 		}
 	}
 	v.open = slices.DeleteFunc(v.open, func(w *clockWindow) bool { return !w.covers(v.now) })
-	if end > v.now {
-		v.cross(end) // no more events, but the windows of time go on
-	}
+	v.cross(end) // no more events, but the windows of time go on
 	if v.series != nil {
 		v.series.closeBucket(v.workers)
 	}

@@ -88,6 +88,9 @@ func (r *reaper) onRecovered(e *Engine, reply *Call) {
 	if reply.ID != r.id {
 		return // a late answer's leases expire again
 	}
+	if e.now >= r.lostAt {
+		reply.Next = 0 // the process was frozen meanwhile, and that lease may have expired
+	}
 	r.id, r.lostAt = 0, Never
 	if reply.Err != nil {
 		return

@@ -164,20 +164,29 @@ func TestHolds(t *testing.T) {
 }
 
 // TestFurtherStopSignal tells a process twice to stop: from the first signal on it must hand back the job that it holds.
+// It has done that if the store refuses it, of a lease that has lapsed.
 func TestFurtherStopSignal(t *testing.T) {
-	r := rules()
-	r.HandBack, r.Store.Fence = 5*time.Second, engine.FenceToken
-	c := check.New(r)
-	s := begun().after(time.Second).lease(1, 0, 1, time.Second, time.Second).after(6 * time.Second).add(engine.Event{Kind: engine.NodeDown, Node: 0})
-	for i := range s.events {
-		if s.events[i].Kind == engine.NodeDown {
-			c.Stopped(0, s.at.Add(-6*time.Second))
-			c.Stopped(0, s.at.Add(-3*time.Second))
+	held := func() *story { return begun().after(time.Second).lease(1, 0, 1, time.Second, time.Second) }
+	refused := engine.Event{Kind: engine.Fenced, Job: 1, Delivery: 1, Token: 1, Error: engine.Canceled}
+	for _, tt := range []struct {
+		story  *story
+		breaks bool
+	}{{held(), true}, {held().after(12 * time.Second).add(refused), false}} {
+		r := rules()
+		r.HandBack, r.Store.Fence = 5*time.Second, engine.FenceToken
+		lapsing(&r)
+		c := check.New(r)
+		s := tt.story.after(6 * time.Second).add(engine.Event{Kind: engine.NodeDown, Node: 0})
+		for i := range s.events {
+			if s.events[i].Kind == engine.NodeDown {
+				c.Stopped(0, s.at.Add(-6*time.Second))
+				c.Stopped(0, s.at.Add(-3*time.Second))
+			}
+			c.Record(&s.events[i])
 		}
-		c.Record(&s.events[i])
-	}
-	if b := c.Breach(); b == nil || b.Invariant != check.Recovery {
-		t.Errorf("got %v", b)
+		if b := c.Breach(); (b != nil) != tt.breaks || b != nil && b.Invariant != check.Recovery {
+			t.Errorf("got %v", b)
+		}
 	}
 }
 

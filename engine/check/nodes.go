@@ -293,10 +293,11 @@ func (c *Checker) Froze(node int32, since engine.Time) bool {
 	return c.nodes[node].frozen || c.nodes[node].woke >= since
 }
 
-// ahead reports whether a node has prefetched a job: claimed it, received the answer by the time heard, and not started
-// it. A claim executed soon after a restart does not count: it may be one of the previous process.
+// ahead reports whether a node has prefetched a job: claimed it, received the answer by the time heard, and neither
+// started it nor tried to hand it back. A claim executed soon after a restart does not count: it may be one of the
+// previous process.
 func (c *Checker) ahead(j *job, node int32, n *node, heard engine.Time) bool {
 	return j.state == engine.InFlight && j.node == node && j.life == n.life && !j.reaped && !j.forgotten &&
-		j.begun&bit(j.delivery) == 0 && j.claimed.Add(c.rules.Node.CallTimeout) <= heard &&
+		j.dropped != j.token && j.begun&bit(j.delivery) == 0 && j.claimed.Add(c.rules.Node.CallTimeout) <= heard &&
 		(n.life == 0 || j.claimed.Sub(n.began) > c.rules.Trip)
 }

@@ -264,6 +264,9 @@ func (c *Checker) beats(n *node, j *job, token engine.Token, learned engine.Time
 func (c *Checker) beatsTillTaken(s *subject) bool {
 	j := s.j
 	n := &c.nodes[j.node]
+	if c.rules.Node.Lease.Local && j.finished != 0 {
+		return false // no event tells that the lease of an outcome on its way has ended by the holder's clock
+	}
 	return n.up && j.life == n.life && j.begun&bit(j.delivery) != 0 && c.beats(n, j, j.token, j.claimed.Add(c.rules.Trip))
 }
 

@@ -246,6 +246,9 @@ func (d *die) compatible(p *plan) {
 		p.drop("engine.max-in-flight", "engine.in-flight", "class.max-running")
 		p.serials = 0
 	}
+	if held { // heartbeats for all that wait in a process must leave a store the time for its commits
+		p.drop("engine.store.parallel")
+	}
 	if !p.has("engine.fetch.cooldown") {
 		p.drop("engine.fetch.cooldown-from")
 	}

@@ -109,8 +109,8 @@ func (d *die) stopped(p *plan) {
 func (d *die) instant(p *plan) {
 	p.unlimited()
 	p.prefetch = 0
-	p.drop("engine.lease.check", "engine.lease.max", "engine.promoter.gap", "engine.reaper.gap", "engine.reaper.guard",
-		"engine.store.parallel", "engine.store.scan")
+	p.drop("engine.commit.backoff", "engine.lease.check", "engine.lease.max", "engine.promoter.gap", "engine.reaper.gap",
+		"engine.reaper.guard", "engine.store.parallel", "engine.store.scan")
 	d.costs(p, "0s")
 	p.ttl = d.milliseconds(3000, 6000)
 	grace := zeroOr(d, d.milliseconds(1, 1000))

@@ -2,6 +2,7 @@ package validate
 
 import (
 	"fmt"
+	"slices"
 
 	"qsim/engine"
 	"qsim/scenarios/reference"
@@ -120,14 +121,21 @@ func (c *validator) checkHotLoop() {
 	if !c.Sound() {
 		return
 	}
-	e, backoff := &c.sc.Engine, c.sc.Engine.Commit.Backoff
+	e, atOnce := &c.sc.Engine, false
+	if pauses := e.Commit.Backoff; len(pauses) > 0 {
+		longest := pauses[len(pauses)-1] // of those that come again and again
+		if tries := int(e.Commit.Tries); tries > 0 {
+			longest = slices.Max(pauses[:min(tries, len(pauses))])
+		}
+		atOnce = longest == 0
+	}
 	for i := range c.sc.Storms {
 		f := c.sc.Storms[i].Effect().Fault
 		if f == nil || f.Error+f.Partial == 0 {
 			continue
 		}
 		const endless = " that fail would be repeated at one instant: the run would never end"
-		in, atOnce := c.In("storms", i), len(backoff) > 0 && backoff[len(backoff)-1] == 0
+		in := c.In("storms", i)
 		in.Fault(f.Ops[engine.OpClaim] && e.Fetch.ErrorPause == 0 && e.Store.Claim.IsNone(), "", "claims"+endless).Help =
 			"let a claim take some time (engine.store.claim), or pause after an error (engine.fetch.error-pause)"
 		in.Fault(f.Ops[engine.OpCommit] && atOnce && e.Store.Commit.IsNone(), "", "commits"+endless).Help =

@@ -128,6 +128,17 @@ func TestMistakes(t *testing.T) {
 		{"a timeout in the midst of the service times", "engine: {workers: 8, timeout: 10s}\nretry: {max-attempts: 1}\njobs:\n  - {class: mail, arrivals: 1/s, service: {dist: exponential, mean: 10s}}\n", nil},
 		{"a timeout in the midst of the service times, with a retry", "engine: {workers: 8, timeout: 10s}\nretry: {max-attempts: 2, jitter: none, backoff: {kind: fixed, delay: 1s}}\njobs:\n  - {class: mail, arrivals: 1/s, service: {dist: exponential, mean: 10s}}\n", []string{
 			`4:29: offered load is 1.08 × the capacity: the backlog will never drain`}},
+		{"failures as long as others, with a timeout", "engine: {workers: 8, timeout: 10s}\nretry: {max-attempts: 1}\njobs:\n  - {class: mail, arrivals: 1/s, service: {dist: exponential, mean: 10s}, fails: {rate: 50%}}\n", nil},
+		{"a timeout that handlers ignore", "engine: {workers: 10, timeout: 20s}\nretry: {max-attempts: 1}\njobs:\n  - {class: mail, arrivals: 0.95/s, service: {dist: exponential, mean: 10s}, ignores-cancel: true}\n", nil},
+		{"a timeout that frees the workers of handlers that ignore it", "engine: {workers: 8, timeout: 10s, on-timeout: free}\nretry: {max-attempts: 1}\njobs:\n  - {class: mail, arrivals: 1/s, service: {dist: exponential, mean: 10s}, ignores-cancel: true}\n", nil},
+		{"a timeout that waits for handlers that ignore it", "engine: {workers: 11, timeout: 10s, on-timeout: wait}\nretry: {max-attempts: 2}\njobs:\n  - {class: mail, arrivals: 1/s, service: {dist: exponential, mean: 10s}, ignores-cancel: true}\n", nil},
+		{"a timeout of service times without a mean", "engine: {workers: 10, timeout: 5m}\nretry: {max-attempts: 1}\njobs:\n  - {class: mail, arrivals: 1/s, service: {dist: pareto, min: 10s, alpha: 1}}\n", []string{
+			`4:29: offered load is 4.4 × the capacity: the backlog will never drain`}}, // 10 s × (1 + ln 30)
+		{"a timeout far in the tail", "engine: {workers: 4, timeout: 1000000s}\nretry: {max-attempts: 1}\njobs:\n  - {class: mail, arrivals: 1/s, service: {dist: pareto, min: 1s, alpha: 1.1}}\n", []string{
+			`4:29: offered load is 2.12 × the capacity: the backlog will never drain`}}, // 11 s - 10 s × 1000000^-0.1
+		{"a limit of jobs in flight and a timeout", "engine: {workers: 20, timeout: 10s}\nretry: {max-attempts: 1}\njobs:\n  - {class: mail, arrivals: 1/s, service: {dist: exponential, mean: 10s}, max-running: 7}\n", nil},
+		{"a limit of jobs in flight and retries", "engine: {workers: 20}\nretry: {max-attempts: 25, jitter: none, backoff: {kind: fixed, delay: 1s}}\njobs:\n  - {class: mail, arrivals: 4/s, service: 1s, fails: {rate: 50%}, max-running: 6}\n", []string{
+			`4:80: the class needs 7.99 jobs running at once: the backlog will never drain`}},
 		{"most kinds are retried", "engine: {workers: 10}\nretry: {max-attempts: 25, jitter: none, backoff: {kind: fixed, delay: 1s}, never: [validation]}\njobs:\n  - {class: mail, arrivals: 8/s, service: 1s, fails: {rate: 50%, errors: {validation: 1%, error: 99%}}}\n", []string{
 			`4:29: offered load is 1.58 × the capacity: the backlog will never drain`}},
 		{"most kinds bury", "engine: {workers: 10}\nretry: {max-attempts: 25, jitter: none, backoff: {kind: fixed, delay: 1s}, never: [validation]}\njobs:\n  - {class: mail, arrivals: 8/s, service: 1s, fails: {rate: 50%, errors: {error: 1%, validation: 99%}}}\n", nil},

@@ -25,6 +25,7 @@ type failing struct {
 	lasts float64     // number of seconds of the run in which attempts fail in this way
 	storm *spec.Storm // the storm that is the cause; nil: another cause
 	over  bool        // the cause is that a dependency is over its limit
+	late  bool        // the cause is an execution timeout, which the mean run time of all attempts contains
 }
 
 // Attempts estimates how many attempts of a class fail in one run for the commonest cause, with their mean seconds and
@@ -131,7 +132,8 @@ func meanDelay(b *policies.Backoff, n int32) float64 {
 func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 	jobs, whole := mostJobsOf(sc, job), sc.Longest().Seconds()
 	var all []failing
-	over, limit := false, sc.TimeoutOf(i).Seconds()
+	over, late, limit := false, false, FreedAt(sc, i)
+	takes := func(d *spec.Distribution) float64 { return upTo(cmp.Or(d, &job.Service).Dist(), limit) }
 	var storm *spec.Storm
 	never := sc.RetryOf(i).Never
 	retried := func(kinds []string) (share float64) {
@@ -146,12 +148,9 @@ func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 		return share
 	}
 	add := func(kinds []string, share, jobs, mean, lasts float64) {
-		if limit > 0 && !job.IgnoresCancel {
-			mean = min(mean, limit)
-		}
 		if share > 0 {
 			all = append(all, failing{kinds: kinds, share: share, again: retried(kinds), jobs: jobs, takes: mean,
-				lasts: min(lasts, whole), storm: storm, over: over})
+				lasts: min(lasts, whole), storm: storm, over: over, late: late})
 		}
 	}
 	var own []string
@@ -160,24 +159,24 @@ func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 			own = append(own, e.Kind)
 		}
 	}
-	add(own, job.Fails.Rate.Float(), jobs, takes(job, job.Fails.Takes), whole)
+	add(own, job.Fails.Rate.Float(), jobs, takes(job.Fails.Takes), whole)
 	if poison := job.Poison.Float(); poison > 0 {
-		add(own, 1, max(1, jobs*poison), takes(job, job.Fails.Takes), whole)
+		add(own, 1, max(1, jobs*poison), takes(job.Fails.Takes), whole)
 	}
-	if limit > 0 {
-		mean := limit
-		if job.IgnoresCancel {
-			mean = max(limit, takes(job, nil)) // its worker is busy for that long
-		}
-		add([]string{engine.Timeout.Name()}, above(job.Service.Dist(), limit), jobs, mean, whole)
+	timeout, waits := sc.TimeoutOf(i).Seconds(), job.IgnoresCancel && sc.Engine.OnTimeout.Value().WaitOut
+	late = true
+	if timeout > 0 && !waits {
+		longer := above(job.Service.Dist(), timeout)
+		add([]string{engine.Timeout.Name()}, longer, jobs, max(timeout, takes(nil)), whole)
 	}
+	late = false
 	over = true
 	for k := range sc.Dependencies {
 		d := &sc.Dependencies[k]
 		if d.Name != job.Calls || d.Limit == nil || d.Over.Slow != nil {
 			continue
 		}
-		add([]string{engine.Throttled.Name()}, d.Over.Fail.Float(), jobs, takes(job, d.Over.RejectsIn), whole)
+		add([]string{engine.Throttled.Name()}, d.Over.Fail.Float(), jobs, takes(d.Over.RejectsIn), whole)
 	}
 	over = false
 	for k := range sc.Storms {
@@ -188,7 +187,7 @@ func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 			hit = slices.Contains(sc.ClassesHit(x.Hits), i)
 		}
 		if hit && x.Error != "" {
-			add([]string{x.Error}, x.Fails, jobs, takes(job, x.Takes), storm.For.Std().Seconds()*storm.Windows())
+			add([]string{x.Error}, x.Fails, jobs, takes(x.Takes), storm.For.Std().Seconds()*storm.Windows())
 		}
 	}
 	return all
@@ -209,27 +208,31 @@ func mostJobsOf(sc *spec.Scenario, job *spec.JobClass) float64 {
 	return max(1, jobs)
 }
 
-// takes returns the mean run time of an attempt in seconds: that of the distribution instead or, if it is nil, of the
-// service time of the job's class.
-func takes(job *spec.JobClass, instead *spec.Distribution) float64 {
-	return cmp.Or(instead, &job.Service).Dist().Mean()
+// FreedAt returns the time, in seconds, after which an execution timeout frees the worker of an attempt of a class;
+// +Inf if none does.
+func FreedAt(sc *spec.Scenario, class int) float64 {
+	timeout := sc.TimeoutOf(class)
+	if timeout == 0 || sc.Jobs[class].IgnoresCancel && !sc.Engine.OnTimeout.Value().Free {
+		return math.Inf(1)
+	}
+	return timeout.Seconds()
 }
 
-// within returns the mean of those draws from a distribution, in seconds, that do not exceed limit, with an error of
-// about 0.1 %; limit if there are none.
-func within(d dist.Dist, limit float64) float64 {
-	const draws = 1000
-	below, sum := 1-above(d, limit), 0.0
-	switch below {
-	case 0:
-		return limit
-	case 1:
+// upTo returns the mean of draws from a distribution, in seconds, of which those above limit count as limit, with an
+// error of about 0.1 %.
+func upTo(d dist.Dist, limit float64) float64 {
+	over := above(d, limit)
+	if over == 0 {
 		return d.Mean()
 	}
+	// Midpoints of v in u = 1 - (1-v)^4, which brings most of them to the largest draws.
+	const draws = 1000
+	step, sum := (1-math.Sqrt(math.Sqrt(over)))/draws, 0.0
 	for i := range draws {
-		sum += min(limit, d.Sample(below*(float64(i)+0.5)/draws))
+		rest := 1 - step*(float64(i)+0.5)
+		sum += min(limit, d.Sample(1-rest*rest*rest*rest)) * 4 * rest * rest * rest * step
 	}
-	return sum / draws
+	return sum + over*limit
 }
 
 // above returns the probability that a draw from a distribution exceeds limit seconds, with an error below 1e-9.

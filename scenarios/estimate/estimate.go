@@ -61,10 +61,10 @@ func of(sc *spec.Scenario) Footprint {
 	for i := range sc.Jobs {
 		f.Traced = f.Traced || sc.Jobs[i].Arrivals.Process == "trace"
 		count := JobsOf(&sc.Jobs[i], sc.Duration)
-		share, busy, more := retrying(sc, i, false)
-		troubles = append(troubles, more...)
-		waiting += count * share
-		own[i] = min(busy, longest)
+		e := effortOf(sc, i, false)
+		troubles = append(troubles, e.storms...)
+		waiting += count * e.waiting
+		own[i] = min(e.busy, longest)
 		add(count, own[i], arriving(sc, i, own[i]), "jobs."+sc.Jobs[i].Class+".arrivals")
 	}
 	for i := range sc.Storms {
@@ -95,27 +95,31 @@ func of(sc *spec.Scenario) Footprint {
 	return f
 }
 
-// Busy estimates the mean time, in seconds, for which a job of a class keeps workers busy in all its attempts. Storms
-// and jobs that fail for ever are left out. It is +Inf if the mean service time is.
-func Busy(sc *spec.Scenario, class int) float64 {
-	_, busy, _ := retrying(sc, class, true)
-	return busy
+// Busy estimates the mean time, in seconds, for which a job of a class keeps workers busy in all its attempts, and the
+// mean number of retries among those. Storms and jobs that fail for ever are left out. The time is +Inf if the mean
+// service time is and no timeout ends attempts.
+func Busy(sc *spec.Scenario, class int) (seconds, retries float64) {
+	e := effortOf(sc, class, true)
+	return e.busy, e.retries
 }
 
-// retrying estimates the largest share of the jobs of a class that is in backoff at one time, the mean time in seconds
-// of all attempts of a job in one run (if offered, that which Busy returns), and the work of the retries that storms
-// cause for a part of the run. What fails because a dependency is over its limit does not count: that depends on the
-// load.
-func retrying(sc *spec.Scenario, class int, offered bool) (share, busy float64, storms []flow) {
+// effort is an estimate of what a job of a class takes in one run.
+type effort struct {
+	busy    float64 // mean seconds of all attempts
+	retries float64 // mean number of retries among them
+	waiting float64 // largest share of the jobs of the class that is in backoff at one time
+	storms  []flow  // workers busy with the retries that storms cause for a part of the run
+}
+
+// effortOf estimates the effort of a job of a class: if offered, that which Busy returns. What fails because a
+// dependency is over its limit does not count: that depends on the load.
+func effortOf(sc *spec.Scenario, class int, offered bool) (e effort) {
 	job, total, retry := &sc.Jobs[class], sc.Duration.Std().Seconds(), sc.RetryOf(class)
-	service := job.Service.Dist().Mean()
-	if limit := sc.TimeoutOf(class).Seconds(); limit > 0 && !job.IgnoresCancel {
-		service = within(job.Service.Dist(), limit) // failings has the longer ones
-	}
-	busy = service
+	service := upTo(job.Service.Dist(), FreedAt(sc, class))
+	e.busy = service
 	b, err := sc.RetryPolicy(class)
 	if err != nil || total == 0 {
-		return 0, busy, nil
+		return e
 	}
 	tries := int(retry.MaxAttempts)
 	if tries == 0 || tries > mostTries {
@@ -139,17 +143,19 @@ func retrying(sc *spec.Scenario, class int, offered bool) (share, busy float64, 
 		}
 		// Those that fail come while something fails; each waits for no longer than that.
 		fails, part := min(1, f.lasts/total), f.jobs/mostJobsOf(sc, job)
-		share += part * min(waits/total, fails*f.share)
+		e.waiting += part * min(waits/total, fails*f.share)
 		endless := goesOn == 1 && tries == mostTries && b.Deadline == 0
 		// In a storm no more are waiting than come, however often they are tried.
-		more := part * (f.share*(1+again)*(f.takes-service) + again*service)
+		longer := plain.Either(f.late, 0, f.takes-service)
+		more := part * (f.share*(1+again)*longer + again*service)
 		switch {
 		case service >= longest || endless && offered:
 		case fails == 1:
-			busy += more
+			e.busy, e.retries = e.busy+more, e.retries+part*again
 		case f.storm != nil:
-			storms = append(storms, harder(sc, f.storm, class, more)...)
+			e.storms = append(e.storms, harder(sc, f.storm, class, more)...)
 		}
 	}
-	return min(share, 1), max(0, busy), storms
+	e.waiting, e.busy = min(e.waiting, 1), max(0, e.busy)
+	return e
 }

@@ -12,6 +12,7 @@ import (
 	"qsim/engine/quantity"
 	"qsim/results/measure"
 	"qsim/scenarios/checks"
+	"qsim/scenarios/estimate"
 	"qsim/scenarios/reference"
 	"qsim/scenarios/spec"
 	"qsim/scenarios/tree"
@@ -51,7 +52,8 @@ func (c *validator) checkJob(i int, job *spec.JobClass, given *yaml.Node) {
 	if in.Has("arrivals") {
 		c.checkArrivals(i, &job.Arrivals)
 	}
-	in.Warn(math.IsInf(job.Service.Dist().Mean(), 1) && in.Sound("service"), "service",
+	endless := math.IsInf(job.Service.Dist().Mean(), 1) && math.IsInf(estimate.FreedAt(c.sc, i), 1)
+	in.Warn(endless && in.Sound("service") && c.Sound("engine"), "service",
 		"the mean service time is infinite: no number of workers keeps up")
 	in.Warn(job.Delay > c.sc.Duration && in.Sound("delay") && c.Sound("duration"), "delay",
 		"jobs become ready %v after they are enqueued, but the run lasts %v", job.Delay, c.sc.Duration)

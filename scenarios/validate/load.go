@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -33,18 +32,21 @@ func (c *validator) checkLoad() {
 		}
 	}
 	c.checkTotal(jobs, busiest)
-	if slices.ContainsFunc(c.sc.Jobs, func(j spec.JobClass) bool { return math.IsInf(j.Service.Dist().Mean(), 1) }) {
-		return
+	busy, retries := make([]float64, len(c.sc.Jobs)), make([]float64, len(c.sc.Jobs)) // by class, see estimate.Busy
+	for i := range c.sc.Jobs {
+		if busy[i], retries[i] = estimate.Busy(c.sc, i); math.IsInf(busy[i], 1) {
+			return
+		}
 	}
 	for i := range c.sc.Jobs {
-		c.checkClassLoad(i, &c.sc.Jobs[i])
+		c.checkClassLoad(i, &c.sc.Jobs[i], busy[i])
 	}
-	c.checkOffered()
+	c.checkOffered(busy, retries)
 }
 
-// checkClassLoad warns of a class whose limit on jobs in flight is too low for its load.
-func (c *validator) checkClassLoad(i int, job *spec.JobClass) {
-	need := job.Arrivals.MeanRate() * job.Service.Dist().Mean()
+// checkClassLoad warns of a class whose limit on jobs in flight is too low for its load, of so many seconds a job.
+func (c *validator) checkClassLoad(i int, job *spec.JobClass, busy float64) {
+	need := job.Arrivals.MeanRate() * busy
 	keys := cmp.Or(job.Serial, &spec.Serial{}).Keys
 	in, grows := c.In("jobs", i), ": the backlog will never drain"
 	in.Warn(job.MaxRunning > 0 && need > float64(job.MaxRunning), "max-running",
@@ -54,13 +56,9 @@ func (c *validator) checkClassLoad(i int, job *spec.JobClass) {
 }
 
 // checkOffered warns of a load, retries included, that exceeds the workers' capacity, at the busiest time of all
-// classes together.
-func (c *validator) checkOffered() {
+// classes together. The mean seconds of a job and its mean retries are given by class.
+func (c *validator) checkOffered(busy, again []float64) {
 	jobs, workers := c.sc.Jobs, float64(c.sc.Engine.Nodes)*float64(c.sc.Engine.Workers)
-	busy := make([]float64, len(jobs)) // mean seconds of a job's attempts, by class
-	for i := range jobs {
-		busy[i] = estimate.Busy(c.sc, i)
-	}
 	load := func(i int) float64 { return jobs[i].Arrivals.MeanRate() * busy[i] }
 	worst, classes := 0.0, []int(nil) // load at the busiest time, and the indexes of the classes active then
 	for i := range jobs {
@@ -81,7 +79,7 @@ func (c *validator) checkOffered() {
 	heaviest, retries := classes[0], ""
 	for _, i := range classes {
 		terms = append(terms, meanText(&jobs[i].Arrivals)+" × "+seconds(busy[i]))
-		if busy[i] > jobs[i].Service.Dist().Mean() {
+		if again[i] > 0 {
 			retries = ", retries included"
 		}
 		if load(i) >= load(heaviest) {

@@ -50,8 +50,13 @@ func arriving(sc *spec.Scenario, class int, each float64) []flow {
 
 // inWindows returns a flow for each window of a storm, with what comes in each.
 func inWindows(s *spec.Storm, jobs, each, away float64) []flow {
+	x := s.Effect()
+	lasts := cmp.Or(x.Lasts, s.For.Std())
+	if x.Instant {
+		lasts = cmp.Or(x.Control, &fault.Control{}).For // whatever the length of the window
+	}
 	return plain.Map(s.Starts(), func(at time.Duration) flow {
-		return flow{at.Seconds(), (at + cmp.Or(s.Effect().Lasts, s.For.Std())).Seconds(), jobs, each, away}
+		return flow{at.Seconds(), (at + lasts).Seconds(), jobs, each, away}
 	})
 }
 

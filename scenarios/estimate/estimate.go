@@ -29,13 +29,14 @@ const (
 const longest = 1e12
 
 // Of estimates the jobs and the memory of a simulation of a scenario at its fullest, with the policy whose overrides
-// bring the most: jobs in flight, jobs that wait for a retry, and those that arrive, bursts included, faster than the
-// workers can run them, also when storms slow them down, make them fail or take workers away. It ignores the content of
-// traces, what dependencies refuse, and faults of leases and of single calls.
+// bring the most: jobs in flight, jobs that wait until they are due, and those that arrive, bursts included, faster than
+// the workers can run them, also when storms slow them down, make them hang or fail, or take workers away. It ignores
+// the content of traces, what dependencies refuse, attempts that kill their process, and faults of leases and of single
+// calls.
 func Of(sc *spec.Scenario) Footprint {
-	most := of(sc)
-	for i := range sc.Policies {
-		if v := sc.Variant(i); v != sc {
+	most := of(sc.Variant(0))
+	for i := 1; i < len(sc.Policies); i++ {
+		if v := sc.Variant(i); v != sc.Variant(i-1) {
 			f := of(v)
 			all := max(f.All, most.All)
 			most = plain.Either(f.Bytes > most.Bytes, f, most)
@@ -45,7 +46,7 @@ func Of(sc *spec.Scenario) Footprint {
 	return most
 }
 
-// of estimates the footprint of a scenario without the overrides of its policies.
+// of estimates the footprint of a scenario without any overrides of its policies.
 func of(sc *spec.Scenario) Footprint {
 	var most, work, waiting float64
 	var flows, troubles []flow
@@ -77,9 +78,9 @@ func of(sc *spec.Scenario) Footprint {
 		if s.On == "" {
 			troubles = append(troubles, inWindows(s, 0, 0, away(sc, &x))...)
 		}
-		if x.Slower > 1 {
-			for _, class := range sc.ClassesHit(x.Hits) {
-				troubles = append(troubles, harder(sc, s, class, (x.Slower-1)*own[class])...)
+		for _, class := range sc.ClassesHit(x.Hits) {
+			if more := max(0, x.Slower-1)*own[class] + x.Hangs*x.Extra.Seconds(); more > 0 {
+				troubles = append(troubles, harder(sc, s, class, more)...)
 			}
 		}
 	}
@@ -107,7 +108,7 @@ func Busy(sc *spec.Scenario, class int) (seconds, retries float64) {
 type effort struct {
 	busy    float64 // mean seconds of all attempts
 	retries float64 // mean number of retries among them
-	waiting float64 // largest share of the jobs of the class that is in backoff at one time
+	waiting float64 // largest share of the jobs of the class that is scheduled or in backoff at one time
 	storms  []flow  // workers busy with the retries that storms cause for a part of the run
 }
 
@@ -121,6 +122,7 @@ func effortOf(sc *spec.Scenario, class int, offered bool) (e effort) {
 	if err != nil || total == 0 {
 		return e
 	}
+	e.waiting = job.Delay.Std().Seconds() / total
 	tries := int(retry.MaxAttempts)
 	if tries == 0 || tries > mostTries {
 		tries = mostTries

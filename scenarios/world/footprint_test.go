@@ -49,6 +49,11 @@ func TestFootprintOfRuns(t *testing.T) {
 		"the store is stalled":                    head + mail + "}\nstorms: [{name: off, at: 5m, for: 5m, store: {stall: true}}]\n",
 		"a deployment without end":                head + mail + "}\nstorms: [{name: deploy, at: 5m, for: 5m, rolling: {every: 10s, restart-after: 8s}}]\n",
 		"a policy with a fifth of the workers":    head + mail + "}\npolicies: [{kind: fifo}, {kind: fifo, label: few, with: {engine.workers: 4}}]\n",
+		"a burst at once, with a window":          head + mail + "}\nstorms: [{name: flood, at: 5m, for: 10m, burst: {class: mail, count: 20000}}]\n",
+		"a crash with a window":                   head + mail + "}\nstorms: [{name: down, at: 5m, for: 10m, crash: {nodes: 1, restart-after: 5s}}]\n",
+		"jobs that are scheduled":                 head + mail + ", delay: 8m}\n",
+		"attempts that hang":                      head + mail + "}\nstorms: [{name: hung, at: 5m, for: 5m, hang: {rate: 50%, extra: 10s}}]\n",
+		"no policy without overrides":             head + "jobs:\n- {class: mail, arrivals: {process: poisson, rate: 50/s}, service: 800ms}\npolicies: [{kind: fifo, with: {engine.workers: 100}}]\n",
 		"half fails for good":                     head + mail + ", fails: {rate: 50%}}\nretry: {max-attempts: 5, never: [error]}\n",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -191,6 +191,8 @@ func TestPlans(t *testing.T) {
 		{"lanes over full", &Separate{RetryWorkers: 20}, 5, [2]int{90, 30}, ""},
 		{"all of nothing", &Weighted{Fresh: quantity.Percent(100)}, 3, [2]int{}, "fresh 3, any 3"},
 		{"no lending", &Weighted{Fresh: quantity.Percent(50), NoLending: true}, 3, [2]int{}, "fresh 2, retry 1"},
+		{"a share without lending that rounds to all", &Weighted{Fresh: quantity.Percent(80), NoLending: true}, 4, [2]int{}, "fresh 4"},
+		{"a share without lending that leaves one", &Weighted{Fresh: quantity.Percent(80), NoLending: true}, 5, [2]int{}, "fresh 4, retry 1"},
 		{"newest", Ordered{Order: engine.NewestReady}, 3, [2]int{}, "any 3 newest"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -10,8 +10,8 @@ var _ = builtIn(Kind{
 	Drawn: Drawn{Weight: 2, Params: []string{"fresh: 20%", "fresh: 50%", "fresh: 67%", "fresh: 80%", "fresh: 90%"}},
 	Doc: "A fixed share of all claims for fresh jobs while both classes are ready, exact over any number of " +
 		"claims because fractions are carried to the next; what a class leaves is lent to the other. Without " +
-		"lending, retries whose part of a claim rounds to none (one idle worker, or 3 at 80%) wait while no fresh " +
-		"job is ready.",
+		"lending, retries whose part of a claim rounds to none (one idle worker, or up to 4 at 80%) wait while no " +
+		"fresh job is ready.",
 	Params: []Param{freshShare, lend},
 	New: func(a Arguments) (engine.Policy, error) {
 		return &Weighted{Fresh: a.Value("fresh").(quantity.Share), NoLending: !a.Value("lend").(bool)}, nil

@@ -136,6 +136,8 @@ func TestMistakes(t *testing.T) {
 			`4:29: offered load is 4.4 × the capacity: the backlog will never drain`}}, // 10 s × (1 + ln 30)
 		{"a timeout far in the tail", "engine: {workers: 4, timeout: 1000000s}\nretry: {max-attempts: 1}\njobs:\n  - {class: mail, arrivals: 1/s, service: {dist: pareto, min: 1s, alpha: 1.1}}\n", []string{
 			`4:29: offered load is 2.12 × the capacity: the backlog will never drain`}}, // 11 s - 10 s × 1000000^-0.1
+		{"failures and a timeout", "engine: {workers: 10, timeout: 10s}\nretry: {max-attempts: 25, jitter: none, backoff: {kind: fixed, delay: 1s}}\njobs:\n  - {class: mail, arrivals: 0.6/s, service: {dist: exponential, mean: 10s}, fails: {rate: 50%}}\n", []string{
+			`4:29: offered load is 1.2 × the capacity: the backlog will never drain`}}, // 6.32 s in each of 1 ÷ (50% × 63.2%) attempts
 		{"a limit of jobs in flight and a timeout", "engine: {workers: 20, timeout: 10s}\nretry: {max-attempts: 1}\njobs:\n  - {class: mail, arrivals: 1/s, service: {dist: exponential, mean: 10s}, max-running: 7}\n", nil},
 		{"a limit of jobs in flight and retries", "engine: {workers: 20}\nretry: {max-attempts: 25, jitter: none, backoff: {kind: fixed, delay: 1s}}\njobs:\n  - {class: mail, arrivals: 4/s, service: 1s, fails: {rate: 50%}, max-running: 6}\n", []string{
 			`4:80: the class needs 7.99 jobs running at once: the backlog will never drain`}},

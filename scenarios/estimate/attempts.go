@@ -8,6 +8,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/dist"
 	"qsim/policies"
+	"qsim/results/plain"
 	"qsim/scenarios/reference"
 	"qsim/scenarios/spec"
 )
@@ -25,7 +26,8 @@ type failing struct {
 	lasts float64     // number of seconds of the run in which attempts fail in this way
 	storm *spec.Storm // the storm that is the cause; nil: another cause
 	over  bool        // the cause is that a dependency is over its limit
-	late  bool        // the cause is an execution timeout, which the mean run time of all attempts contains
+	// adds is by how much longer such an attempt is than the mean of all, which contains those that a timeout ends.
+	adds float64
 }
 
 // Attempts estimates how many attempts of a class fail in one run for the commonest cause, with their mean seconds and
@@ -150,7 +152,8 @@ func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 	add := func(kinds []string, share, jobs, mean, lasts float64) {
 		if share > 0 {
 			all = append(all, failing{kinds: kinds, share: share, again: retried(kinds), jobs: jobs, takes: mean,
-				lasts: min(lasts, whole), storm: storm, over: over, late: late})
+				lasts: min(lasts, whole), storm: storm, over: over,
+				adds: plain.Either(late, 0, mean-takes(nil))})
 		}
 	}
 	var own []string
@@ -191,6 +194,16 @@ func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 		}
 	}
 	return all
+}
+
+// with returns two causes as one; the second fails attempts that the first does not.
+func (f failing) with(second failing) failing {
+	left := (1 - f.share) * second.share
+	share := f.share + left
+	mix := func(a, b float64) float64 { return (a*f.share + b*left) / share }
+	f.again, f.takes, f.adds = mix(f.again, second.again), mix(f.takes, second.takes), mix(f.adds, second.adds)
+	f.share = share
+	return f
 }
 
 // mostJobsOf returns the expected number of jobs of a class in one run, bursts included, but at least 1; for a trace,

@@ -29,10 +29,10 @@ const (
 const longest = 1e12
 
 // Of estimates the jobs and the memory of a simulation of a scenario at its fullest, with the policy whose overrides
-// bring the most: jobs in flight, jobs that wait until they are due, and those that arrive, bursts included, faster than
-// the workers can run them, also when storms slow them down, make them hang or fail, or take workers away. It ignores
-// the content of traces, what dependencies refuse, attempts that kill their process, and faults of leases and of single
-// calls.
+// bring the most: jobs in flight, jobs that wait until they are due, and those that arrive, bursts included, faster
+// than the workers can run them, also when storms slow them down, make them hang or fail, or take workers away. It
+// ignores the content of traces, what dependencies refuse, attempts that kill their process, and faults of leases and
+// of single calls.
 func Of(sc *spec.Scenario) Footprint {
 	most := of(sc.Variant(0))
 	for i := 1; i < len(sc.Policies); i++ {
@@ -127,10 +127,18 @@ func effortOf(sc *spec.Scenario, class int, offered bool) (e effort) {
 	if tries == 0 || tries > mostTries {
 		tries = mostTries
 	}
+	all, causes := mostJobsOf(sc, job), []failing(nil)
+	usual := failing{jobs: all, lasts: sc.Longest().Seconds()} // the causes for which any attempt may fail, as one
 	for _, f := range failings(sc, class, job) {
-		if f.storm != nil && offered || f.over {
-			continue
+		switch {
+		case f.storm != nil && offered || f.over:
+		case f.storm == nil && f.jobs == all:
+			usual = usual.with(f)
+		default:
+			causes = append(causes, f)
 		}
+	}
+	for _, f := range append(causes, usual) {
 		goesOn := f.share * f.again           // share of the attempts that are followed by another
 		waits, again, passed := 0.0, 0.0, 0.0 // of one job: seconds in all, and how often
 		for n, left := 1, goesOn; n < tries && left > 1e-3 && passed < f.lasts; n++ {
@@ -144,12 +152,11 @@ func effortOf(sc *spec.Scenario, class int, offered bool) (e effort) {
 			passed += delay + f.takes
 		}
 		// Those that fail come while something fails; each waits for no longer than that.
-		fails, part := min(1, f.lasts/total), f.jobs/mostJobsOf(sc, job)
+		fails, part := min(1, f.lasts/total), f.jobs/all
 		e.waiting += part * min(waits/total, fails*f.share)
 		endless := goesOn == 1 && tries == mostTries && b.Deadline == 0
 		// In a storm no more are waiting than come, however often they are tried.
-		longer := plain.Either(f.late, 0, f.takes-service)
-		more := part * (f.share*(1+again)*longer + again*service)
+		more := part * (f.share*(1+again)*f.adds + again*service)
 		switch {
 		case service >= longest || endless && offered:
 		case fails == 1:

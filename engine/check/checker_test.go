@@ -147,8 +147,8 @@ func (s *story) failAgain(delivery int32, err engine.ErrorKind) *story {
 	return s.attempt(delivery, err).commit(engine.Nacked, 1, delivery, err, time.Second).after(time.Second).promoted(1)
 }
 
-// overslept is the story of a job whose first holder begins it when it has been claimed 64 times more, and the last holder
-// after that.
+// overslept is the story of a job whose first holder begins it when it has been claimed 64 times more, and the last
+// holder after that.
 func overslept() *story {
 	s := begun().lease(1, 0, 1, 0, 0).after(11*time.Second).take(1, 1).
 		commit(engine.Nacked, 1, 1, engine.LeaseExpired, time.Second).after(time.Second).promoted(1)

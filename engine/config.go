@@ -79,7 +79,7 @@ type LeaseConfig struct {
 	// is idle, the jobs are handed back, which costs no attempt.
 	RunLate, IgnoreLate bool
 	// Max is the longest time from a claim to the end of its lease: later extensions are not
-	// requested, and the lease lapses while its job runs on. 0: no limit.
+	// requested, and the lease lapses while its job runs on. 0: no limit. Not with OfNode.
 	Max time.Duration
 	// OfNode makes one heartbeat extend all leases of the node, also those it has not heard of, since a claim's answer was
 	// lost: these jobs wait until its life ends. It requires a Store that can extend a node, and Heartbeat above 0.

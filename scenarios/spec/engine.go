@@ -24,7 +24,7 @@ type Engine struct {
 	Fence    Fence    `yaml:"fence"`
 	Reaper   Reaper   `yaml:"reaper"`   // recovery of jobs whose lease has expired
 	Promoter Promoter `yaml:"promoter"` // promotion of waiting (scheduled) jobs that are due
-	// place of a waiting job: in the store, or held by the node that failed it, under its lease
+	// place of a waiting job: in the store, or held by a node, under a lease: any node claims it before it is due
 	Waiting Either[waitings] `yaml:"waiting"`
 	// position of a due retry among the ready jobs: due, by its due time; tail; head; created, by the time it was enqueued
 	Place Place `yaml:"place"`
@@ -70,7 +70,7 @@ type Commit struct {
 	Tries   Count    `yaml:"tries"`           // most calls for one batch; 0: no limit
 	// pause after the first failed try, the second, ...; the last repeats; none: 100ms after an error, 0s after a timeout
 	Backoff []Duration `yaml:"backoff,flow"`
-	// treatment of outcomes after the last try: requeue, the jobs run again; drop, their leases lapse
+	// treatment of outcomes after the last try: requeue, they wait and its tries start over; drop, their leases lapse
 	GiveUp Either[giveUps] `yaml:"give-up"`
 	// most uncommitted outcomes: claims stop at this number; 0: no limit
 	Backpressure Count `yaml:"backpressure"`
@@ -80,7 +80,8 @@ type Commit struct {
 type Lease struct {
 	TTL       Duration `yaml:"ttl"`       // time until an unextended lease expires (visibility timeout); more than 0s
 	Heartbeat Duration `yaml:"heartbeat"` // interval at which a node extends the leases of its jobs; 0s: never
-	// longest time from the claim to the end of the lease, however often it is extended; 0s: no limit
+	// longest time from the claim to the end of the lease, however often it is extended; 0s, or with of: node and
+	// heartbeats: no limit
 	Max Duration         `yaml:"max"`
 	Of  Either[leasesOf] `yaml:"of"` // job: each has its own lease; node: all leases of a node live while it beats
 	// name of a restarted process as a holder: kept, the same as before; new, another
@@ -125,6 +126,17 @@ type Promoter struct {
 	Owner Either[owners] `yaml:"owner"`           // nodes that promote: every node, or the leader alone
 	// time from taking waiting jobs to making them ready: a process that dies in between loses them; 0s: one atomic call
 	Gap Duration `yaml:"gap"`
+}
+
+// OfNode reports whether one heartbeat extends all leases of a node: without heartbeats they are ordinary leases.
+func (l *Lease) OfNode() bool { return l.Of.Value() && l.Heartbeat > 0 }
+
+// Lasts returns the time until an unextended lease expires: its TTL, or the longest time of any lease if that is less.
+func (l *Lease) Lasts() Duration {
+	if l.Max > 0 && !l.OfNode() {
+		return min(l.TTL, l.Max)
+	}
+	return l.TTL
 }
 
 // On reports whether a promoter is configured.

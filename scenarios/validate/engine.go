@@ -26,7 +26,7 @@ func (c *validator) checkEngine() {
 		c.checkTimes(e)
 	}
 	if l := &e.Lease; in.Sound("lease") {
-		in.Warn(l.Max > 0 && l.Max < l.TTL, "lease.max lease.ttl", "no lease lasts its ttl (%v): max is %v", l.TTL, l.Max)
+		in.Warn(l.Lasts() < l.TTL, "lease.max lease.ttl", "no lease lasts its ttl (%v): max is %v", l.TTL, l.Max)
 		in.Warn(l.Of.Value() && l.Heartbeat == 0, "lease.of lease.heartbeat",
 			"a node's leases live while it beats, but there are no heartbeats").Help = "write heartbeat: 10s"
 	}

@@ -167,14 +167,14 @@ func (c *validator) checkEndless(i int) {
 // if there are no heartbeats in time.
 func (c *validator) checkExpiries() {
 	e := &c.sc.Engine
-	if e.Reaper.Every > 0 || e.Lease.TTL <= 0 || !c.Sound() || tooLarge(e) {
+	if e.Reaper.Every > 0 || e.Lease.Lasts() <= 0 || !c.Sound() || tooLarge(e) {
 		return
 	}
 	holders, who := float64(e.Nodes), "nodes"
-	if e.Lease.Heartbeat == 0 || e.Lease.Heartbeat >= e.Lease.TTL {
+	if e.Lease.Heartbeat == 0 || e.Lease.Heartbeat >= e.Lease.Lasts() {
 		holders, who = holders*max(1, float64(e.Workers)), "workers"
 	}
-	cycle := (e.Lease.TTL + e.Reaper.Grace).Std().Seconds() + 2*e.Store.Recover.Dist().Mean()
+	cycle := (e.Lease.Lasts() + e.Reaper.Grace).Std().Seconds() + 2*e.Store.Recover.Dist().Mean()
 	times := c.sc.Longest().Seconds() / cycle * holders
 	tooOften(c.In("engine"), "lease.ttl", times, "recoveries").Note =
 		fmt.Sprintf("every %s for %v on %.0f %s", seconds(cycle), spec.Duration(c.sc.Longest()), holders, who)

@@ -301,7 +301,7 @@ func mayRetry(sc *spec.Scenario) bool {
 	for i := range sc.Jobs {
 		job := &sc.Jobs[i]
 		longest := longRun * job.Service.Average().Std()
-		expires := sc.Engine.Lease.Heartbeat == 0 && longest >= sc.Engine.Lease.TTL.Std()
+		expires := sc.Engine.Lease.Heartbeat == 0 && longest >= sc.Engine.Lease.Lasts().Std()
 		fails := job.Fails.Rate.Num+job.Poison.Num+job.Kills.Num+job.Silences.Num > 0 || job.Calls != ""
 		if fails || expires || longest >= sc.TimeoutOf(i) {
 			return true

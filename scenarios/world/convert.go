@@ -41,7 +41,7 @@ func engineConfig(e *scenarios.Engine) engine.Config {
 		// starts it: until then its lease may end, and others get the job too.
 		held, ttl := e.Waiting.Value(), engine.Forever
 		if held {
-			ttl = e.Lease.TTL.Std()
+			ttl = c.Lease.TTL
 		}
 		c.Lease = engine.LeaseConfig{TTL: ttl, RunLate: c.Lease.RunLate, IgnoreLate: c.Lease.IgnoreLate, AckAtStart: held}
 		c.Reaper.Off = !held
@@ -50,10 +50,10 @@ func engineConfig(e *scenarios.Engine) engine.Config {
 }
 
 func leaseConfig(l *spec.Lease) engine.LeaseConfig {
-	c := engine.LeaseConfig{TTL: l.TTL.Std(), Heartbeat: l.Heartbeat.Std(), Max: l.Max.Std(), Local: l.Check.Value(),
+	c := engine.LeaseConfig{TTL: l.Lasts().Std(), Heartbeat: l.Heartbeat.Std(), Max: l.Max.Std(), Local: l.Check.Value(),
 		RunLate: l.LateClaim.Value().Run, IgnoreLate: l.LateClaim.Value().Ignore}
-	if l.Of.Value() && l.Heartbeat > 0 { // the leases of a node without heartbeats are ordinary
-		c.OfNode, c.Kept = true, l.Names.Value()
+	if l.OfNode() {
+		c.OfNode, c.Kept, c.Max = true, l.Names.Value(), 0
 	}
 	return c
 }

@@ -160,7 +160,7 @@ func outlasts(sc *scenarios.Scenario, x *spec.Effect) (longest time.Duration) {
 			longest = max(longest, longestDraw(d))
 		}
 	case x.Control != nil && x.Control.Kind == fault.ShiftClock: // leases were granted and prolonged by wrong clocks
-		return sc.Engine.Lease.TTL.Std() + max(x.Control.Offset, -x.Control.Offset)
+		return sc.Engine.Lease.Lasts().Std() + max(x.Control.Offset, -x.Control.Offset)
 	case x.Kills > 0: // the last of the attempts that kill begins at the end of the window
 		for i := range sc.Jobs {
 			longest = max(longest, longestAttempt(sc, &sc.Jobs[i]))

@@ -52,10 +52,10 @@ func Settings(sc *scenarios.Scenario) measure.Settings {
 // leaseTold returns the lease TTL for measurements that follow each lease by its claim and heartbeats; 0 where they
 // cannot: a job acked early is held without end, and one heartbeat may extend all leases of a node.
 func leaseTold(e *scenarios.Engine) time.Duration {
-	if e.Ack.Value() || e.Lease.Of.Value() && e.Lease.Heartbeat > 0 {
+	if e.Ack.Value() || e.Lease.OfNode() {
 		return 0
 	}
-	return e.Lease.TTL.Std()
+	return e.Lease.Lasts().Std()
 }
 
 // describeJobs fills in the settings about jobs: duplicate guards, limits on attempts, loads, patience and redrives.

@@ -252,6 +252,9 @@ func (e *Engine) outcome(o *Outcome, l *Lease, err ErrorKind, heldAt Time) {
 		k := e.cfg.kind(l.Kind)
 		o.Verb, o.Delay = k.Retry.Next(&l.Job, err, u)
 		l.Age = atClaim
+		if o.Verb == Bury {
+			o.Aged, o.Delay = o.Delay > 0, 0
+		}
 		switch k.From {
 		case Finished:
 			o.due = e.now.Add(o.Delay)

@@ -69,6 +69,7 @@ type Event struct {
 	Slot     Slot  // Started, Finished, TimedOut, Aborted: the worker slot of the engine
 	Count    int32 // Called: number of rows; RefusedLate: number of jobs
 	Reaped   bool  // Buried: by the rules of the reaper, not by the retry policy
+	Aged     bool  // Buried: by the retry policy, as too old for another attempt
 	Freed    bool  // TimedOut: its worker is free for the next job
 	WaitsOut bool  // TimedOut: its attempt has not failed, see KindConfig.WaitOut
 	Job      JobID
@@ -172,7 +173,8 @@ func (c *Call) recordOutcomes(at Time, r *Reply, rec JobRecorder, scratch *Event
 func (e *Event) judge(at Time, kind EventKind, node int32, o *Outcome, r *Result) {
 	*e = Event{}
 	e.At, e.Kind, e.Node, e.Class, e.From = at, kind, node, r.Class, r.From
-	e.Error, e.JobKind, e.Tenant, e.Delivery, e.Reaped = o.Error, o.Kind, o.Tenant, o.Delivery, o.Reaped && kind == Buried
+	e.Error, e.JobKind, e.Tenant, e.Delivery = o.Error, o.Kind, o.Tenant, o.Delivery
+	e.Reaped, e.Aged = o.Reaped && kind == Buried, o.Aged && kind == Buried
 	e.Job, e.Token, e.Age, e.Delay = o.Job, o.Token, r.Age, o.Delay
 }
 

@@ -231,14 +231,14 @@ func TestRecordOutcomes(t *testing.T) {
 	for _, tt := range tests {
 		c := engine.Call{Op: engine.OpCommit, Engine: engine.NewEngineID(5, 0), Batch: engine.Batch{Outcomes: []engine.Outcome{
 			{LeaseKey: engine.LeaseKey{Job: 7, Token: 9}, Verb: tt.verb, Error: engine.Conflict, Kind: 2, Tenant: 3, Delivery: 2, Delay: 30,
-				Reaped: tt.verb == engine.Bury}}}}
+				Reaped: tt.verb == engine.Bury, Aged: tt.verb == engine.Bury}}}}
 		c.Reply = engine.Reply{Results: []engine.Result{{Status: tt.status, From: engine.InFlight, Class: engine.Retry, Age: 40}}}
 		var got events
 		c.Record(99, engine.RecordJobs(&got), new(engine.Event))
 		got = got[1:] // Called
 		var want events
 		if tt.want != 0 {
-			want = events{{At: 99, Kind: tt.want, Class: engine.Retry, From: engine.InFlight, Error: engine.Conflict, JobKind: 2, Tenant: 3, Delivery: 2, Reaped: tt.want == engine.Buried,
+			want = events{{At: 99, Kind: tt.want, Class: engine.Retry, From: engine.InFlight, Error: engine.Conflict, JobKind: 2, Tenant: 3, Delivery: 2, Reaped: tt.want == engine.Buried, Aged: tt.want == engine.Buried,
 				Node: 5, Job: 7, Token: 9, Age: 40, Delay: 30}}
 		}
 		if d := cmp.Diff(want, got, cmp.Transformer("slice", func(v events) []engine.Event { return append([]engine.Event{}, v...) })); d != "" {

@@ -130,7 +130,8 @@ func (b *Backoff) Validate() error {
 	return errors.Join(all...)
 }
 
-// Next returns the outcome of a job after a failure: bury, or nack with a delay (snooze if the failure is free).
+// Next returns the outcome of a job after a failure: bury, or nack with a delay (snooze if the failure is free). It
+// buries with a delay above 0 if the job is too old for a retry.
 func (b *Backoff) Next(j *engine.Job, e engine.ErrorKind, u float64) (engine.Verb, time.Duration) {
 	failures := max(1, int64(j.Failures)+1)
 	counted := int64(j.Charged)
@@ -148,7 +149,7 @@ func (b *Backoff) Next(j *engine.Job, e engine.ErrorKind, u float64) (engine.Ver
 	}
 	delay := b.draw(failures, j.LastDelay, u)
 	if b.Deadline > 0 && j.Age >= b.Deadline-delay {
-		return engine.Bury, 0
+		return engine.Bury, max(delay, 1)
 	}
 	return verb, delay
 }

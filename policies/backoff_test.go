@@ -188,39 +188,38 @@ func TestRetryLimits(t *testing.T) {
 		job    engine.Job
 		err    engine.ErrorKind
 		want   engine.Verb
+		delay  time.Duration
 	}{
-		{"unlimited", &fixed, engine.Job{Charged: math.MaxInt32, Failures: math.MaxInt32}, other, engine.Nack},
-		{"claims left", claims, engine.Job{Charged: 3, Failures: 2}, other, engine.Nack},
-		{"last claim", claims, engine.Job{Charged: 4, Failures: 3}, other, engine.Bury},
-		{"beyond the last claim", claims, engine.Job{Charged: 5, Failures: 3}, other, engine.Bury},
-		{"last claim, fewer failures: crashes count", claims, engine.Job{Charged: 4, Failures: 0}, other, engine.Bury},
-		{"claims given back do not count", claims, engine.Job{Delivery: 9, Charged: 3, Failures: 2}, other, engine.Nack},
-		{"failures left", failures, engine.Job{Charged: 3, Failures: 2}, other, engine.Nack},
-		{"last failure", failures, engine.Job{Charged: 4, Failures: 3}, other, engine.Bury},
-		{"crashes do not count", failures, engine.Job{Charged: 400, Failures: 2}, other, engine.Nack},
-		{"buries at once", never, engine.Job{Charged: 1}, validation, engine.Bury},
-		{"buries at once, reserved kind", never, engine.Job{Charged: 1}, engine.Conflict, engine.Bury},
-		{"may be retried", never, engine.Job{Charged: 1}, other, engine.Nack},
-		{"young", deadline, engine.Job{Age: 9*minute - 1}, other, engine.Nack},
-		{"old when the retry comes", deadline, engine.Job{Age: 9 * minute}, other, engine.Bury},
-		{"old", deadline, engine.Job{Age: math.MaxInt64}, other, engine.Bury},
-		{"free", free, engine.Job{Charged: 1}, engine.Throttled, engine.Snooze},
-		{"free, at the last claim", free, engine.Job{Charged: 4, Failures: 3, Snoozes: 19}, validation, engine.Snooze},
-		{"no more free ones", free, engine.Job{Charged: 1, Snoozes: 20}, engine.Throttled, engine.Nack},
-		{"no more free ones, at the last claim", free, engine.Job{Charged: 4, Snoozes: 20}, engine.Throttled, engine.Bury},
-		{"not free", free, engine.Job{Charged: 4}, other, engine.Bury},
-		{"free for ever", alwaysFree, engine.Job{Charged: 4, Snoozes: math.MaxInt32}, engine.Throttled, engine.Snooze},
-		{"free not once", freeNever, engine.Job{Charged: 1}, engine.Throttled, engine.Nack},
-		{"free, but old", freeUntil, engine.Job{Age: 9 * minute}, engine.Throttled, engine.Bury},
+		{"unlimited", &fixed, engine.Job{Charged: math.MaxInt32, Failures: math.MaxInt32}, other, engine.Nack, minute},
+		{"claims left", claims, engine.Job{Charged: 3, Failures: 2}, other, engine.Nack, minute},
+		{"last claim", claims, engine.Job{Charged: 4, Failures: 3}, other, engine.Bury, 0},
+		{"beyond the last claim", claims, engine.Job{Charged: 5, Failures: 3}, other, engine.Bury, 0},
+		{"last claim, fewer failures: crashes count", claims, engine.Job{Charged: 4, Failures: 0}, other, engine.Bury, 0},
+		{"claims given back do not count", claims, engine.Job{Delivery: 9, Charged: 3, Failures: 2}, other, engine.Nack, minute},
+		{"failures left", failures, engine.Job{Charged: 3, Failures: 2}, other, engine.Nack, minute},
+		{"last failure", failures, engine.Job{Charged: 4, Failures: 3}, other, engine.Bury, 0},
+		{"crashes do not count", failures, engine.Job{Charged: 400, Failures: 2}, other, engine.Nack, minute},
+		{"buries at once", never, engine.Job{Charged: 1}, validation, engine.Bury, 0},
+		{"buries at once, reserved kind", never, engine.Job{Charged: 1}, engine.Conflict, engine.Bury, 0},
+		{"may be retried", never, engine.Job{Charged: 1}, other, engine.Nack, minute},
+		{"young", deadline, engine.Job{Age: 9*minute - 1}, other, engine.Nack, minute},
+		{"old when the retry comes", deadline, engine.Job{Age: 9 * minute}, other, engine.Bury, minute},
+		{"old", deadline, engine.Job{Age: math.MaxInt64}, other, engine.Bury, minute},
+		{"free", free, engine.Job{Charged: 1}, engine.Throttled, engine.Snooze, minute},
+		{"free, at the last claim", free, engine.Job{Charged: 4, Failures: 3, Snoozes: 19}, validation, engine.Snooze, minute},
+		{"no more free ones", free, engine.Job{Charged: 1, Snoozes: 20}, engine.Throttled, engine.Nack, minute},
+		{"no more free ones, at the last claim", free, engine.Job{Charged: 4, Snoozes: 20}, engine.Throttled, engine.Bury, 0},
+		{"not free", free, engine.Job{Charged: 4}, other, engine.Bury, 0},
+		{"free for ever", alwaysFree, engine.Job{Charged: 4, Snoozes: math.MaxInt32}, engine.Throttled, engine.Snooze, minute},
+		{"free not once", freeNever, engine.Job{Charged: 1}, engine.Throttled, engine.Nack, minute},
+		{"free, but old", freeUntil, engine.Job{Age: 9 * minute}, engine.Throttled, engine.Bury, minute},
+		{"old, without a delay", with(func(b *Backoff) { b.Kind, b.Deadline = NoBackoff, minute }), engine.Job{Age: minute}, other, engine.Bury, 1},
+		{"old, at the last claim", with(func(b *Backoff) { b.MaxAttempts, b.Deadline = 4, minute }), engine.Job{Charged: 4, Age: minute}, other, engine.Bury, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			verb, delay := tt.policy.Next(&tt.job, tt.err, 0.5)
-			want := time.Duration(0)
-			if tt.want != engine.Bury {
-				want = minute
-			}
-			if verb != tt.want || delay != want {
-				t.Errorf("got %v after %v, want %v after %v", verb, delay, tt.want, want)
+			if verb != tt.want || delay != tt.delay {
+				t.Errorf("got %v after %v, want %v after %v", verb, delay, tt.want, tt.delay)
 			}
 		})
 	}

@@ -90,7 +90,8 @@ func (r *recording) repeated(o *engine.Outcome, result *engine.Result, at engine
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.feed.Record(&engine.Event{At: at, Kind: verbEvents[o.Verb], From: engine.InFlight, Error: o.Error, JobKind: o.Kind,
-		Tenant: o.Tenant, Reaped: o.Reaped, Delivery: o.Delivery, Job: o.Job, Token: o.Token, Age: result.Age})
+		Tenant: o.Tenant, Reaped: o.Reaped, Aged: o.Aged, Delivery: o.Delivery, Job: o.Job, Token: o.Token,
+		Age: result.Age})
 }
 
 // enqueued records that a job was enqueued, halfway through the store call that began and ended at the times given.

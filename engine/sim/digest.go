@@ -8,8 +8,8 @@ import (
 )
 
 // Digest is a fingerprint of a sequence of events: equal sequences have equal digests on any processor. It covers all
-// fields of an engine.Event but Reaped, which follows from the events before it, and Freed and WaitsOut, which follow
-// from the configuration.
+// fields of an engine.Event but Reaped and Aged, which follow from the events before it, and Freed and WaitsOut, which
+// follow from the configuration.
 type Digest uint64
 
 // Add adds an event to the digest.

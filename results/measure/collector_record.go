@@ -22,7 +22,7 @@ func (c *Collector) Record(e *engine.Event) {
 		c.onEnded(e.At, workerSlot{e.Node, e.Slot}, leaseOf(e), e.Kind == engine.Finished, e.Error, e.Ran)
 	case engine.Acked, engine.Nacked, engine.Buried, engine.Returned:
 		o := engine.Outcome{LeaseKey: engine.LeaseKey{Job: e.Job, Token: e.Token}, Error: e.Error, Kind: e.JobKind,
-			Tenant: e.Tenant, Delivery: e.Delivery, Delay: e.Delay, Reaped: e.Reaped}
+			Tenant: e.Tenant, Delivery: e.Delivery, Delay: e.Delay, Reaped: e.Reaped, Aged: e.Aged}
 		c.committed(e.At, e.Kind, &o, &engine.Result{From: e.From, Class: e.Class, Age: e.Age}, e.Waited)
 	default:
 		c.recordOther(e)

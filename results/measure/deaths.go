@@ -2,7 +2,6 @@ package measure
 
 import (
 	"slices"
-	"time"
 
 	"qsim/engine"
 )
@@ -19,25 +18,17 @@ const (
 	numDeaths
 )
 
-// Burial holds the conditions under which the retry policy of a class buries a job instead of retrying it.
-type Burial struct {
-	Errors   []engine.ErrorKind // error kinds that bury at once
-	Attempts int32              // most attempts of a job; 0: no limit
-	Deadline time.Duration      // age from which a job gets no further attempt; 0: none
-}
-
-// deathOf returns the reason why an outcome buried a job. If its class has both an attempt limit and a deadline, a job
-// that has used up its attempts died by the limit.
+// deathOf returns the reason why an outcome buried a job. A job that has used up its attempts died by the limit,
+// whatever its age.
 func (c *Collector) deathOf(o *engine.Outcome, r *engine.Result) death {
-	rule := element(c.settings.Burials, o.Kind)
 	switch {
 	case r.From == engine.Ready && o.Error == engine.NoError:
 		return byShedding
 	case o.Reaped:
 		return byReaper
-	case slices.Contains(rule.Errors, o.Error):
+	case slices.Contains(element(c.settings.Burials, o.Kind), o.Error):
 		return byError
-	case rule.Deadline > 0 && (rule.Attempts == 0 || o.Delivery < rule.Attempts):
+	case o.Aged:
 		return byDeadline
 	}
 	return byLimit

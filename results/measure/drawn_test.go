@@ -100,7 +100,7 @@ func newDrawn(seed uint64) *drawn {
 	s.Guards = []Guard{NoGuard, CheckGuard, AtomicGuard}
 	s.StarvedAfter = pick(d, nil, []time.Duration{2 * time.Second, 500 * time.Millisecond})
 	s.Loads = pick(d, nil, []Load{{1, time.Second}, {5, 100 * time.Millisecond}})
-	s.Burials = pick(d, nil, []Burial{{Errors: []engine.ErrorKind{engine.FirstErrorKind + 1}}, {Deadline: 20 * time.Second}})
+	s.Burials = pick(d, nil, [][]engine.ErrorKind{{engine.FirstErrorKind + 1}, nil})
 	s.Storms = pick(d, s.Storms, nil, []Window{{"first", 20 * time.Second, 30 * time.Second}, {"last", 60 * time.Second, 60 * time.Second}})
 	s.Tenants = pick(d, nil, []string{"", "a", "b", "c"}, strings.Split(strings.Repeat("t", 20)+"abcdefghijklmnopqrstuvwxyz", ""))
 	for i := range s.Tenants {
@@ -326,6 +326,7 @@ func (d *drawn) outcome(j *drawnJob, kind engine.EventKind, why engine.ErrorKind
 	from, delay := j.state, pick(d, 500*time.Millisecond, 3*time.Second)
 	d.record(j, kind, func(e *engine.Event) {
 		e.From, e.Error, e.Reaped = from, why, why == engine.LeaseExpired && d.chance(30)
+		e.Aged = kind == engine.Buried && int(e.JobKind) == len(d.settings.Burials)-1
 		if kind == engine.Nacked {
 			e.Delay = delay
 		}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"qsim/engine"
 )
 
 // Window is a storm: a named stretch of virtual time [From, To).
@@ -43,10 +45,10 @@ type Settings struct {
 	Warmup      time.Duration
 	Bucket      time.Duration // width of a time series' bucket
 	Nodes       int
-	Workers     int      // workers per node
-	Classes     []string // names of classes, by engine.Kind
-	Guards      []Guard  // guards of classes, by engine.Kind; past the end: NoGuard
-	Burials     []Burial // burials of classes, by engine.Kind; past the end: only a limit on attempts buries
+	Workers     int                  // workers per node
+	Classes     []string             // names of classes, by engine.Kind
+	Guards      []Guard              // guards of classes, by engine.Kind; past the end: NoGuard
+	Burials     [][]engine.ErrorKind // error kinds that bury a job of a class at once, by engine.Kind
 	// StarvedAfter holds, by engine.Kind, the wait beyond which a fresh job starves: the same under all policies.
 	StarvedAfter []time.Duration
 	ErrorKinds   []string      // names of error kinds, by engine.ErrorKind

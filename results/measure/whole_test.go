@@ -214,19 +214,20 @@ func TestDeathsByCause(t *testing.T) {
 	const kind = engine.FirstErrorKind
 	for _, tt := range []struct {
 		name  string
-		rules []Burial
+		rules [][]engine.ErrorKind
 		event engine.Event
 		want  string
 	}{
 		{"where it stood", nil, engine.Event{From: engine.Ready}, "shed"},
 		{"where it stood, by an execution that failed", nil, engine.Event{From: engine.Ready, Error: kind}, "limit"},
-		{"by a reaper", []Burial{{Errors: []engine.ErrorKind{kind}}}, engine.Event{From: engine.InFlight, Error: kind, Reaped: true}, "reaper"},
-		{"by its kind of error", []Burial{{Errors: []engine.ErrorKind{kind}, Deadline: 1}}, engine.Event{From: engine.InFlight, Error: kind}, "error"},
-		{"by another kind", []Burial{{Errors: []engine.ErrorKind{kind}}}, engine.Event{From: engine.InFlight, Error: kind + 1}, "limit"},
-		{"by age", []Burial{{Deadline: time.Second}}, engine.Event{From: engine.InFlight, Error: kind, Delivery: 9}, "deadline"},
-		{"by age, before its last attempt", []Burial{{Deadline: time.Second, Attempts: 3}}, engine.Event{From: engine.InFlight, Error: kind, Delivery: 2}, "deadline"},
-		{"at its last attempt", []Burial{{Deadline: time.Second, Attempts: 3}}, engine.Event{From: engine.InFlight, Error: kind, Delivery: 3}, "limit"},
-		{"of a class without rules", []Burial{{Deadline: time.Second}}, engine.Event{From: engine.InFlight, Error: kind, JobKind: 1}, "limit"},
+		{"by a reaper", [][]engine.ErrorKind{{kind}}, engine.Event{From: engine.InFlight, Error: kind, Reaped: true}, "reaper"},
+		{"by its kind of error", [][]engine.ErrorKind{{kind}}, engine.Event{From: engine.InFlight, Error: kind}, "error"},
+		{"by another kind", [][]engine.ErrorKind{{kind}}, engine.Event{From: engine.InFlight, Error: kind + 1}, "limit"},
+		{"by age", nil, engine.Event{From: engine.InFlight, Error: kind, Aged: true}, "deadline"},
+		{"by age, of a kind that buries no job", [][]engine.ErrorKind{{kind}}, engine.Event{From: engine.InFlight, Error: kind + 1, Aged: true}, "deadline"},
+		{"by a reaper, old", nil, engine.Event{From: engine.InFlight, Error: kind, Reaped: true, Aged: true}, "reaper"},
+		{"by none of these", nil, engine.Event{From: engine.InFlight, Error: kind, Delivery: 3}, "limit"},
+		{"of a class without rules", [][]engine.ErrorKind{{kind}}, engine.Event{From: engine.InFlight, Error: kind, JobKind: 1}, "limit"},
 	} {
 		s := settings()
 		s.Burials = tt.rules

@@ -19,6 +19,9 @@ jobs: [{class: mail, arrivals: {process: poisson, rate: 1/s}, service: 100ms, fa
 `}, {"deaths.deadline", `
 retry: {max-attempts: 30, backoff: {kind: fixed, delay: 10s}, deadline: 1m}
 jobs: [{class: mail, arrivals: {process: poisson, rate: 1/s}, service: 100ms, fails: {rate: 100%}}]
+`}, {"deaths.deadline", `
+retry: {max-attempts: 3, backoff: {kind: fixed, delay: 10s}, free: [error], deadline: 1m}
+jobs: [{class: mail, arrivals: {process: poisson, rate: 1/s}, service: 100ms, fails: {rate: 100%}}]
 `}, {"deaths.reaper", `
 engine: {lease: {ttl: 10s, heartbeat: 0s}, reaper: {after: dead}, timeout: 10m}
 jobs: [{class: mail, arrivals: {process: poisson, rate: 1/s}, service: 30s}]

@@ -58,7 +58,7 @@ func leaseTold(e *scenarios.Engine) time.Duration {
 	return e.Lease.Lasts().Std()
 }
 
-// describeJobs fills in the settings about jobs: duplicate guards, limits on attempts, loads, patience and redrives.
+// describeJobs fills in the settings about jobs: duplicate guards, errors that bury, loads, patience and redrives.
 func describeJobs(sc *scenarios.Scenario, s *measure.Settings) {
 	var work float64
 	s.Guards, s.Burials, s.Loads, s.Rate, s.Service = nil, nil, nil, 0, 0
@@ -66,9 +66,7 @@ func describeJobs(sc *scenarios.Scenario, s *measure.Settings) {
 	for i := range sc.Jobs {
 		job := &sc.Jobs[i]
 		s.Guards = append(s.Guards, job.Guard.Value())
-		retry := sc.RetryOf(i)
-		s.Burials = append(s.Burials, measure.Burial{Attempts: int32(retry.MaxAttempts), Deadline: retry.Deadline.Std(),
-			Errors: spec.KindsOf(retry.Never, sc.ErrorKind)})
+		s.Burials = append(s.Burials, spec.KindsOf(sc.RetryOf(i).Never, sc.ErrorKind))
 		rate := job.Arrivals.MeanRate()
 		s.Rate += rate
 		mean := job.Service.Dist().Mean()

@@ -8,7 +8,6 @@ import (
 	"qsim/engine"
 	"qsim/engine/dist"
 	"qsim/policies"
-	"qsim/results/plain"
 	"qsim/scenarios/reference"
 	"qsim/scenarios/spec"
 )
@@ -134,9 +133,9 @@ func meanDelay(b *policies.Backoff, n int32) float64 {
 func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 	jobs, whole := mostJobsOf(sc, job), sc.Longest().Seconds()
 	var all []failing
-	over, late, limit := false, false, FreedAt(sc, i)
+	limit := FreedAt(sc, i)
 	takes := func(d *spec.Distribution) float64 { return upTo(cmp.Or(d, &job.Service).Dist(), limit) }
-	var storm *spec.Storm
+	mean := takes(nil)
 	never := sc.RetryOf(i).Never
 	retried := func(kinds []string) (share float64) {
 		if len(kinds) == 1 && !slices.Contains(never, kinds[0]) {
@@ -149,11 +148,10 @@ func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 		}
 		return share
 	}
-	add := func(kinds []string, share, jobs, mean, lasts float64) {
-		if share > 0 {
-			all = append(all, failing{kinds: kinds, share: share, again: retried(kinds), jobs: jobs, takes: mean,
-				lasts: min(lasts, whole), storm: storm, over: over,
-				adds: plain.Either(late, 0, mean-takes(nil))})
+	add := func(f failing) {
+		if f.share > 0 {
+			f.again, f.lasts = retried(f.kinds), min(f.lasts, whole)
+			all = append(all, f)
 		}
 	}
 	var own []string
@@ -162,35 +160,36 @@ func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 			own = append(own, e.Kind)
 		}
 	}
-	add(own, job.Fails.Rate.Float(), jobs, takes(job.Fails.Takes), whole)
+	fails := failing{kinds: own, share: job.Fails.Rate.Float(), jobs: jobs, takes: takes(job.Fails.Takes), lasts: whole}
+	fails.adds = fails.takes - mean
+	add(fails)
 	if poison := job.Poison.Float(); poison > 0 {
-		add(own, 1, max(1, jobs*poison), takes(job.Fails.Takes), whole)
+		fails.share, fails.jobs = 1, max(1, jobs*poison)
+		add(fails)
 	}
 	timeout, waits := sc.TimeoutOf(i).Seconds(), job.IgnoresCancel && sc.Engine.OnTimeout.Value().WaitOut
-	late = true
 	if timeout > 0 && !waits {
-		longer := above(job.Service.Dist(), timeout)
-		add([]string{engine.Timeout.Name()}, longer, jobs, max(timeout, takes(nil)), whole)
+		add(failing{kinds: []string{engine.Timeout.Name()}, share: above(job.Service.Dist(), timeout), jobs: jobs,
+			takes: max(timeout, mean), lasts: whole})
 	}
-	late = false
-	over = true
 	for k := range sc.Dependencies {
 		d := &sc.Dependencies[k]
 		if d.Name != job.Calls || d.Limit == nil || d.Over.Slow != nil {
 			continue
 		}
-		add([]string{engine.Throttled.Name()}, d.Over.Fail.Float(), jobs, takes(d.Over.RejectsIn), whole)
+		add(failing{kinds: []string{engine.Throttled.Name()}, share: d.Over.Fail.Float(), jobs: jobs,
+			takes: takes(d.Over.RejectsIn), lasts: whole, over: true})
 	}
-	over = false
 	for k := range sc.Storms {
-		storm = &sc.Storms[k]
-		x := storm.Effect()
+		s := &sc.Storms[k]
+		x := s.Effect()
 		hit := x.Dependency == job.Calls
 		if x.Dependency == "" {
 			hit = slices.Contains(sc.ClassesHit(x.Hits), i)
 		}
 		if hit && x.Error != "" {
-			add([]string{x.Error}, x.Fails, jobs, takes(x.Takes), storm.For.Std().Seconds()*storm.Windows())
+			add(failing{kinds: []string{x.Error}, share: x.Fails, jobs: jobs, takes: takes(x.Takes), adds: takes(x.Takes) - mean,
+				lasts: s.For.Std().Seconds() * s.Windows(), storm: s})
 		}
 	}
 	return all

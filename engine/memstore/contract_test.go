@@ -680,13 +680,13 @@ func TestStats(t *testing.T) {
 	c.Each(func(u unfinished.Job) bool { got = append(got, u); return true })
 	slices.SortFunc(got, func(a, b unfinished.Job) int { return int(a.ID) - int(b.ID) })
 	wantEach := []unfinished.Job{
-		{ID: 1, State: engine.Ready, Class: engine.Retry, Age: 80, ReadyFor: 60, Delivery: 1, Charged: 1},
+		{ID: 1, State: engine.Ready, Class: engine.Retry, Age: 80, Waited: 60, Delivery: 1, Charged: 1},
 		{ID: 2, State: engine.Waiting, Class: engine.Retry, Age: 80, Delivery: 1, Charged: 1},
 		{ID: 4, State: engine.InFlight, Age: 80, Delivery: 1, Charged: 1},
 		{ID: 5, State: engine.InFlight, Age: 80, Delivery: 1, Charged: 1},
 		{ID: 6, State: engine.Waiting, Age: 80},
-		{ID: 7, State: engine.Ready, Age: 40, ReadyFor: 40},
-		{ID: 8, Kind: 1, State: engine.Ready, Age: 40, ReadyFor: 40},
+		{ID: 7, State: engine.Ready, Age: 40, Waited: 40},
+		{ID: 8, Kind: 1, State: engine.Ready, Age: 40, Waited: 40},
 		{ID: 9, State: engine.Ready},
 	}
 	if d := cmp.Diff(wantEach, got); d != "" || c.Live() != len(wantEach) {

@@ -152,8 +152,8 @@ func (p *pair) each(t fatal) {
 		}
 		u := unfinished.Job{ID: id, Kind: j.Kind, Tenant: j.Tenant, State: j.state, Class: j.class(),
 			Age: p.m.at.Sub(j.enqueued), Delivery: j.Delivery, Charged: j.Charged}
-		if j.state == engine.Ready {
-			u.ReadyFor = p.m.at.Sub(j.due)
+		if j.state != engine.InFlight {
+			u.Waited = max(p.m.at.Sub(j.due), 0)
 		}
 		want[id] = u
 	}

@@ -118,8 +118,8 @@ func (s *Store) Each(yield func(unfinished.Job) bool) {
 		}
 		u := unfinished.Job{ID: r.id, Kind: r.kind, Tenant: s.tenantOf(ref, r), State: r.state, Class: r.class(),
 			Age: now.Sub(r.enqueuedAt), Delivery: r.delivery, Charged: r.charged}
-		if r.state == engine.Ready {
-			u.ReadyFor = now.Sub(r.dueAt)
+		if r.state != engine.InFlight {
+			u.Waited = max(now.Sub(r.dueAt), 0)
 		}
 		if !yield(u) {
 			return

@@ -186,7 +186,8 @@ func TestTenantsWithoutAWindow(t *testing.T) {
 	}
 }
 
-// TestBeforeTheWindow ends a run before the window of a metric begins: shares of tenants have no value, and none is listed.
+// TestBeforeTheWindow ends a run before the window of a metric begins: shares of tenants and the most jobs at once have
+// no value, and no tenant is listed.
 func TestBeforeTheWindow(t *testing.T) {
 	s := settings()
 	s.Tenants = []string{"", "one", "two"}
@@ -194,7 +195,7 @@ func TestBeforeTheWindow(t *testing.T) {
 	s.Asked = []Query{q}
 	tp := newTape(s, 0)
 	r := tp.Finish(at(5), left(unfinished.Job{ID: 1, State: engine.Waiting}))
-	for _, q := range []Query{q, {Metric: "jain"}} {
+	for _, q := range []Query{q, {Metric: "jain"}, {Metric: "backlog.fresh.max"}, {Metric: "backlog.retry.max"}, {Metric: "waiting.max"}} {
 		if v := r.Find(q); !v.Null || v.Reason != noTime {
 			t.Errorf("%v: %+v", q, v)
 		}
@@ -278,7 +279,7 @@ func TestLimitAtTheEnd(t *testing.T) {
 		tp := newTape(s, 0)
 		tp.enqueue(20, 1, 0)
 		tp.run(21, 1, 20, 1)
-		checkQuery(t, tp.Finish(at(100), left(unfinished.Job{ID: 2, State: engine.Ready, Age: ready, ReadyFor: ready})), q, want)
+		checkQuery(t, tp.Finish(at(100), left(unfinished.Job{ID: 2, State: engine.Ready, Age: ready, Waited: ready})), q, want)
 	}
 }
 

@@ -130,20 +130,20 @@ func (c *Collector) leave(u *unfinished.Job) {
 	}
 	unstarted := time.Duration(-1)
 	switch {
-	case u.State == engine.Ready, u.State == engine.Waiting && u.Class == engine.Fresh:
-		unstarted = u.ReadyFor
+	case u.State == engine.Ready, u.State == engine.Waiting && (u.Class == engine.Fresh || u.Waited > 0):
+		unstarted = u.Waited
 	case u.State == engine.InFlight:
 		if j := c.known.find(u.ID); j != nil && j.pending > 0 && j.running == 0 && j.taken < j.token {
 			unstarted = c.end.Sub(j.readySince)
 		}
 	}
-	starved := u.Class == engine.Fresh && c.starving.starved(c.end, u.Kind, u.Tenant, u.ReadyFor)
+	starved := u.Class == engine.Fresh && c.starving.starved(c.end, u.Kind, u.Tenant, u.Waited)
 	enqueued := c.end - engine.Time(u.Age)
 	for _, s := range c.setsOf(enqueued, u.Kind, u.Tenant) {
 		s.leftOver(u, unstarted, starved)
 	}
 	if u.Class == engine.Fresh && u.State != engine.InFlight && c.byTenant && c.sets[0].has(enqueued, u.Kind, u.Tenant) {
-		c.whole.tenants.leftOver(u.Tenant, u.ReadyFor)
+		c.whole.tenants.leftOver(u.Tenant, u.Waited)
 	}
 	if element(c.settings.Patience, u.Kind) > u.Age {
 		for _, s := range c.setsOf(c.callerSince(u.ID, u.Kind, enqueued), u.Kind, u.Tenant) {

@@ -157,7 +157,7 @@ func TestWarnings(t *testing.T) {
 	tp.play(engine.Event{At: at(60), Kind: engine.Fenced, Job: 1, Token: token})
 	tp.start(61, 77, 500)
 	tp.finish(62, 77, 500, 1, engine.NoError)
-	r := tp.Finish(at(100), left(unfinished.Job{ID: 1, State: engine.Ready, Class: engine.Retry, Age: 80 * time.Second, ReadyFor: 70 * time.Second}))
+	r := tp.Finish(at(100), left(unfinished.Job{ID: 1, State: engine.Ready, Class: engine.Retry, Age: 80 * time.Second, Waited: 70 * time.Second}))
 	if len(r.Warnings) != 2 || !strings.HasPrefix(r.Warnings[0], "livelock") || !strings.HasPrefix(r.Warnings[1], "executions of jobs") {
 		t.Errorf("warnings = %q", r.Warnings)
 	}

@@ -220,10 +220,10 @@ func TestUnresolvedJobs(t *testing.T) {
 	r := tp.Finish(at(100), left(
 		unfinished.Job{ID: 3, State: engine.InFlight, Class: engine.Retry, Age: 50 * time.Second},
 		unfinished.Job{ID: 4, State: engine.Waiting, Class: engine.Retry, Age: 50 * time.Second},
-		unfinished.Job{ID: 5, State: engine.Ready, Class: engine.Fresh, Age: 50 * time.Second, ReadyFor: 50 * time.Second},
-		unfinished.Job{ID: 6, State: engine.Ready, Class: engine.Fresh, Age: 50 * time.Second, ReadyFor: 5 * time.Second},
-		unfinished.Job{ID: 7, State: engine.Ready, Class: engine.Retry, Age: 50 * time.Second, ReadyFor: 3 * time.Second},
-		unfinished.Job{ID: 9, State: engine.Ready, Class: engine.Fresh, Age: 95 * time.Second, ReadyFor: 95 * time.Second}, // of the warm-up
+		unfinished.Job{ID: 5, State: engine.Ready, Class: engine.Fresh, Age: 50 * time.Second, Waited: 50 * time.Second},
+		unfinished.Job{ID: 6, State: engine.Ready, Class: engine.Fresh, Age: 50 * time.Second, Waited: 5 * time.Second},
+		unfinished.Job{ID: 7, State: engine.Ready, Class: engine.Retry, Age: 50 * time.Second, Waited: 3 * time.Second},
+		unfinished.Job{ID: 9, State: engine.Ready, Class: engine.Fresh, Age: 95 * time.Second, Waited: 95 * time.Second}, // of the warm-up
 	))
 	check(t, r, map[string]float64{
 		"unfinished.count": 5, "unfinished.share": 5.0 / 7,
@@ -240,17 +240,30 @@ func TestUnresolvedJobs(t *testing.T) {
 	}
 }
 
-// TestLeftBeforeDue leaves a scheduled job that is not yet due: it ranks above the waits that have ended, wherever it
-// waits for its first claim or start.
-func TestLeftBeforeDue(t *testing.T) {
-	tp := newTape(settings(), 0)
-	tp.enqueue(50, 1, 0)
-	tp.run(52, 1, 50, 1)
-	tp.play(engine.Event{At: at(60), Kind: engine.Enqueued, Job: 2, Delay: time.Hour})
-	r := tp.Finish(at(100), left(unfinished.Job{ID: 2, State: engine.Waiting, Class: engine.Fresh, Age: 40 * time.Second}))
-	for _, family := range []string{"fresh.wait", "attempt.wait", "start.wait"} {
-		if v := r.Find(Query{Metric: family + ".mean"}); v.Value != 1 || v.Bound != ">=" {
-			t.Errorf("%s.mean = %+v, want at least 1", family, v)
+// TestLeftBeforePromotion leaves a scheduled job that waits: it ranks above the waits that have ended, wherever it waits
+// for its first claim or start. Its own wait runs from when it is due, though no promoter has made it ready. So does
+// that of a retry.
+func TestLeftBeforePromotion(t *testing.T) {
+	for _, tt := range []struct {
+		class        engine.Class
+		overdue      time.Duration
+		fresh, start float64 // means
+		retry        string  // bound of the mean wait of retries
+	}{
+		{engine.Fresh, 0, 1, 1, ""},
+		{engine.Fresh, 30 * time.Second, 16, 16, ""},
+		{engine.Retry, 0, 2, 2, ""},
+		{engine.Retry, 30 * time.Second, 2, 16, ">="},
+	} {
+		tp := newTape(settings(), 0)
+		tp.enqueue(50, 1, 0)
+		tp.run(52, 1, 50, 1)
+		tp.play(engine.Event{At: at(60), Kind: engine.Enqueued, Job: 2, Delay: time.Hour})
+		u := unfinished.Job{ID: 2, State: engine.Waiting, Class: tt.class, Age: 40 * time.Second, Waited: tt.overdue}
+		r := tp.Finish(at(100), left(u))
+		check(t, r, map[string]float64{"fresh.wait.mean": tt.fresh, "start.wait.mean": tt.start})
+		if v := r.Find(Query{Metric: "retry.wait.mean"}); v.Bound != tt.retry {
+			t.Errorf("%+v: bound of the wait of retries: %+v", u, v)
 		}
 	}
 }
@@ -272,7 +285,7 @@ func TestLeftInFlight(t *testing.T) {
 	tp.play(engine.Event{At: at(53), Kind: engine.Nacked, Job: 3, Tenant: 1, Token: 3, From: engine.InFlight, Delay: time.Hour, Age: 3 * time.Second})
 	r := tp.Finish(at(100), left(
 		unfinished.Job{ID: 1, Tenant: 1, State: engine.InFlight, Class: engine.Fresh, Age: 50 * time.Second},
-		unfinished.Job{ID: 2, Tenant: 1, State: engine.Ready, Class: engine.Fresh, Age: 50 * time.Second, ReadyFor: 50 * time.Second},
+		unfinished.Job{ID: 2, Tenant: 1, State: engine.Ready, Class: engine.Fresh, Age: 50 * time.Second, Waited: 50 * time.Second},
 		unfinished.Job{ID: 3, Tenant: 1, State: engine.Waiting, Class: engine.Retry, Age: 50 * time.Second}))
 	check(t, r, map[string]float64{"fresh.wait.mean": 54.0 / 3, "retry.wait.mean": math.NaN(), "attempt.wait.mean": 54.0 / 3, "unfinished.count": 3})
 	if w := PoolTenantWaits([]*Run{&r}); w[0].Jobs != 3 {

@@ -153,7 +153,7 @@ func (d *drawn) play() string {
 		if j.state == engine.Ready || j.state == engine.Waiting || j.state == engine.InFlight {
 			u := unfinished.Job{ID: j.Job, Kind: j.JobKind, Tenant: j.Tenant, State: j.state, Class: j.Class, Age: d.now.Sub(j.enqueued)}
 			if j.state == engine.Ready {
-				u.ReadyFor = d.now.Sub(j.since)
+				u.Waited = d.now.Sub(j.since)
 			}
 			unresolved = append(unresolved, u)
 		}

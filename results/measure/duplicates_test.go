@@ -356,7 +356,7 @@ func TestStarvedSeries(t *testing.T) {
 func TestStarvedSeriesAtTheEnd(t *testing.T) {
 	tp := newTape(settings(), 0)
 	tp.enqueue(95, 1, 0)
-	r := tp.Finish(at(103), left(unfinished.Job{ID: 1, State: engine.Ready, Age: 8 * time.Second, ReadyFor: 8 * time.Second}))
+	r := tp.Finish(at(103), left(unfinished.Job{ID: 1, State: engine.Ready, Age: 8 * time.Second, Waited: 8 * time.Second}))
 	if got := r.Series.Starved; len(got) != 11 || got[9] != 0.4 || got[10] < 0.29 || got[10] > 0.31 {
 		t.Errorf("starved = %v", got)
 	}
@@ -420,9 +420,9 @@ func TestTenantWaits(t *testing.T) {
 		}
 		var unclaimed []unfinished.Job
 		for i := range 20 {
-			unclaimed = append(unclaimed, unfinished.Job{ID: engine.JobID(1000 + i), Tenant: 2, State: engine.Ready, Age: 40 * time.Second, ReadyFor: 40 * time.Second},
-				unfinished.Job{ID: engine.JobID(2000 + i), Tenant: 3, Class: engine.Retry, State: engine.Ready, Age: 40 * time.Second, ReadyFor: 40 * time.Second},
-				unfinished.Job{ID: engine.JobID(3000 + i), Tenant: 3, State: engine.Ready, Age: 109 * time.Second, ReadyFor: 109 * time.Second}) // of the warm-up
+			unclaimed = append(unclaimed, unfinished.Job{ID: engine.JobID(1000 + i), Tenant: 2, State: engine.Ready, Age: 40 * time.Second, Waited: 40 * time.Second},
+				unfinished.Job{ID: engine.JobID(2000 + i), Tenant: 3, Class: engine.Retry, State: engine.Ready, Age: 40 * time.Second, Waited: 40 * time.Second},
+				unfinished.Job{ID: engine.JobID(3000 + i), Tenant: 3, State: engine.Ready, Age: 109 * time.Second, Waited: 109 * time.Second}) // of the warm-up
 		}
 		r := tp.Finish(at(110), left(unclaimed...))
 		r.Seed = seed

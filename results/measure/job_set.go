@@ -172,14 +172,14 @@ func (s *jobSet) leftOver(u *unfinished.Job, unstarted time.Duration, starved bo
 		if starved {
 			s.starved++
 		}
-		age(freshWait, u.ReadyFor) // one that is not yet due has waited for nothing so far
+		age(freshWait, u.Waited) // one that is not yet due has waited for nothing so far
 		for i := range s.limits {
-			if u.ReadyFor > s.limits[i].limit {
+			if u.Waited > s.limits[i].limit {
 				s.limits[i].late++
 			}
 		}
-	case u.State == engine.Ready:
-		age(retryWait, u.ReadyFor)
+	case u.State == engine.Ready, u.State == engine.Waiting && u.Waited > 0:
+		age(retryWait, u.Waited)
 	}
 }
 

@@ -105,7 +105,7 @@ func TestCallersAtTheEnd(t *testing.T) {
 			tp.enqueue(20, 8, 0)
 			tp.run(20, 8, 20, 1)
 			tp.enqueue(99-tt.age, 12, 0)
-			r := tp.Finish(at(99), left(unfinished.Job{ID: 12, State: engine.Ready, Age: seconds(tt.age), ReadyFor: seconds(tt.age)}))
+			r := tp.Finish(at(99), left(unfinished.Job{ID: 12, State: engine.Ready, Age: seconds(tt.age), Waited: seconds(tt.age)}))
 			if v := r.Find(Query{Metric: "answered.share"}); v.Value != 0.5 || v.Bound != tt.bound {
 				t.Errorf("answered.share = %s%v, want %s0.5", v.Bound, v.Value, tt.bound)
 			}
@@ -247,7 +247,7 @@ func TestSlowdown(t *testing.T) {
 		t.enqueue(20, 1, 0)
 		t.run(21, 1, 20, 1)
 		t.enqueue(100, 2, 0)
-		return t.Finish(at(110), left(unfinished.Job{ID: 2, State: engine.Ready, Age: seconds(20), ReadyFor: seconds(20)}))
+		return t.Finish(at(110), left(unfinished.Job{ID: 2, State: engine.Ready, Age: seconds(20), Waited: seconds(20)}))
 	}
 	if v := stormy.Find(whole); v.Bound != "" {
 		t.Errorf("slowdown of jobs that were all claimed: %+v, want no bound", v)

@@ -27,7 +27,7 @@ func clockMetrics() []metric {
 	for class, name := range []string{"fresh", "retry"} {
 		list = append(list,
 			ofClock(less("backlog."+name+".max", "jobs", "largest "+name+" backlog", "most jobs ready at once, as "+name),
-				func(q *question) Value { return count(q.clock.peak[class]) }),
+				func(q *question) Value { return count(q.clock.peak[class]).unless(q.clock.span == 0, noTime) }),
 			ofClock(less("backlog."+name+".mean", "jobs", "mean "+name+" backlog",
 				"jobs ready, as "+name+", on the average over time"),
 				func(q *question) Value { return ratio(q.clock.area[class], float64(q.clock.span), noTime) }))
@@ -35,7 +35,7 @@ func clockMetrics() []metric {
 	return append(list,
 		ofClock(less("waiting.max", "jobs", "most jobs in backoff", "most jobs waiting at once for their due time"),
 			func(q *question) Value {
-				return count(q.clock.peak[waitingArea]).unless(q.Collector.settings.Held,
+				return count(q.clock.peak[waitingArea]).unless(q.clock.span == 0, noTime).unless(q.Collector.settings.Held,
 					"jobs that wait are claimable, and count as ready")
 			}),
 		ofClock(less(backlogArea, "job·s", "job-seconds of backlog above normal", "integral, from the first storm on, "+

@@ -153,7 +153,7 @@ func TestStarvingAtTheEnd(t *testing.T) {
 	tp := newTape(s, 0)
 	tp.enqueue(80, 1, 0)
 	tp.enqueue(80, 2, 0)
-	r := tp.Finish(at(150), left(unfinished.Job{ID: 1, State: engine.Ready, Age: 70 * time.Second, ReadyFor: 70 * time.Second},
+	r := tp.Finish(at(150), left(unfinished.Job{ID: 1, State: engine.Ready, Age: 70 * time.Second, Waited: 70 * time.Second},
 		unfinished.Job{ID: 2, State: engine.Waiting, Age: 70 * time.Second}))
 	check(t, r, map[string]float64{"starved.jobs": 1, "starved.share": 19.0 / 90, "starved.longest": 19, crowding: math.NaN()})
 	checkQuery(t, r, Query{Metric: "starved.share", After: "down"}, 69.0/100)
@@ -269,7 +269,7 @@ func TestStarvingAfterTwoStorms(t *testing.T) {
 	tp.run(46, 1, 45, 1)
 	tp.enqueue(54, 2, 0)
 	tp.run(60, 2, 54, 1)
-	r := tp.Finish(at(100), left(unfinished.Job{ID: 3, State: engine.Ready, Age: time.Second / 2, ReadyFor: time.Second / 2}, unfinished.Job{ID: 4, State: engine.Waiting, Age: time.Second}))
+	r := tp.Finish(at(100), left(unfinished.Job{ID: 3, State: engine.Ready, Age: time.Second / 2, Waited: time.Second / 2}, unfinished.Job{ID: 4, State: engine.Waiting, Age: time.Second}))
 	checkQuery(t, r, first, 5/50.0)
 	checkQuery(t, r, second, 0)
 	checkQuery(t, r, jobs[0], 1)

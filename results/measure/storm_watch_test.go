@@ -106,7 +106,7 @@ func TestStarvedIsNotRecovered(t *testing.T) {
 		c.Record(&engine.Event{At: at(now), Kind: engine.Leased, Job: engine.JobID(i + 1), Delivery: 1, Token: 1})
 	}
 	c.Record(&engine.Event{At: at(650), Kind: engine.Enqueued, Job: 99_999})
-	r := c.Finish(at(2400), left(unfinished.Job{ID: 99_999, State: engine.Ready, Age: 1750 * time.Second, ReadyFor: 1750 * time.Second}))
+	r := c.Finish(at(2400), left(unfinished.Job{ID: 99_999, State: engine.Ready, Age: 1750 * time.Second, Waited: 1750 * time.Second}))
 	if v := r.Find(Query{Metric: "recovery.time"}); v.Bound != ">=" || v.Value != 1700 {
 		t.Errorf("recovery.time = %+v, want at least 1700 s", v)
 	}

@@ -250,7 +250,7 @@ func TestRetriesDoNotStarve(t *testing.T) {
 	for class, want := range map[engine.Class]float64{engine.Retry: 0, engine.Fresh: 79.0 / 90} {
 		tp := newTape(settings(), 0)
 		tp.enqueue(20, 1, 0)
-		r := tp.Finish(at(100), left(unfinished.Job{ID: 1, Class: class, State: engine.Ready, Age: 80 * time.Second, ReadyFor: 80 * time.Second}))
+		r := tp.Finish(at(100), left(unfinished.Job{ID: 1, Class: class, State: engine.Ready, Age: 80 * time.Second, Waited: 80 * time.Second}))
 		check(t, r, map[string]float64{"starved.share": want, "starved.longest": want * 90})
 	}
 }

@@ -41,7 +41,7 @@ func TestBoundOfTheWorst(t *testing.T) {
 		done(21, 2, 1, tt.took)
 		tp.play(engine.Event{At: at(tt.left), Kind: engine.Enqueued, Job: 3, Tenant: 2})
 		age := seconds(100 - tt.left)
-		r := tp.Finish(at(100), left(unfinished.Job{ID: 3, Tenant: 2, State: engine.Ready, Age: age, ReadyFor: age}))
+		r := tp.Finish(at(100), left(unfinished.Job{ID: 3, Tenant: 2, State: engine.Ready, Age: age, Waited: age}))
 		checkQuery(t, r, q, tt.value)
 		if got := r.Find(q).Bound; got != tt.bound {
 			t.Errorf("%s: bound %q, want %q", tt.name, got, tt.bound)

@@ -124,7 +124,7 @@ func (w *Wall) Finish(events []engine.Event, end time.Duration) (measure.Run, Ba
 	}
 	for i := range balance.unresolved {
 		u := &balance.unresolved[i]
-		u.Age, u.ReadyFor = w.speed.Virtual(u.Age), w.speed.Virtual(u.ReadyFor)
+		u.Age, u.Waited = w.speed.Virtual(u.Age), w.speed.Virtual(u.Waited)
 	}
 	run := c.Finish(w.speed.At(engine.Time(end)), slices.Values(balance.unresolved))
 	run.Seed, run.Fingerprint, run.Events = w.setup.seed, uint64(digest), int64(len(ordered))

@@ -181,8 +181,8 @@ func (r *reconciler) ready(l *life, job engine.JobID, limit engine.Time) {
 		at = max(at, r.promoted[0])
 		r.promoted = r.promoted[1:]
 	}
-	l.state, l.since = engine.Ready, min(at, limit)
-	r.added = append(r.added, engine.Event{Kind: engine.Promoted, At: l.since, Class: l.class, JobKind: l.kind,
+	l.state, l.since = engine.Ready, min(l.since, limit)
+	r.added = append(r.added, engine.Event{Kind: engine.Promoted, At: min(at, limit), Class: l.class, JobKind: l.kind,
 		Tenant: l.tenant, Job: job, Token: l.token, Node: -1})
 }
 
@@ -196,8 +196,8 @@ func (r *reconciler) close(l *life, job engine.JobID) {
 	}
 	u := unfinished.Job{ID: job, Kind: l.kind, Tenant: l.tenant, State: l.state, Class: l.class,
 		Age: r.end.Sub(l.born)}
-	if l.state == engine.Ready {
-		u.ReadyFor = r.end.Sub(l.since)
+	if l.state != engine.InFlight {
+		u.Waited = max(r.end.Sub(l.since), 0)
 	}
 	r.balance.Unresolved++
 	r.balance.unresolved = append(r.balance.unresolved, u)

@@ -419,13 +419,17 @@ func TestReconcileLeftovers(t *testing.T) {
 		t.Errorf("balance %+v", b)
 	}
 	want := []unfinished.Job{
-		{ID: 1, State: engine.Ready, Age: 99 * time.Millisecond, ReadyFor: 99 * time.Millisecond},
+		{ID: 1, State: engine.Ready, Age: 99 * time.Millisecond, Waited: 99 * time.Millisecond},
 		{ID: 2, State: engine.InFlight, Class: engine.Retry, Age: 99 * time.Millisecond},
 		{ID: 3, State: engine.Waiting, Class: engine.Retry, Age: 99 * time.Millisecond},
-		{ID: 4, State: engine.Ready, Class: engine.Retry, Age: 99 * time.Millisecond, ReadyFor: 90 * time.Millisecond},
+		{ID: 4, State: engine.Ready, Class: engine.Retry, Age: 99 * time.Millisecond, Waited: 90 * time.Millisecond},
 	}
 	if !slices.Equal(b.unresolved, want) {
 		t.Errorf("left are %+v", b.unresolved)
+	}
+	promoted := append(events, engine.Event{Kind: engine.Promoted, Job: 4, At: ms(50)})
+	if _, b = reconcile(promoted, 100*time.Millisecond, true); !slices.Equal(b.unresolved, want) {
+		t.Errorf("with a promoter left are %+v: a wait runs from the due time", b.unresolved)
 	}
 	var lease, start engine.Time
 	for i, e := range ordered {

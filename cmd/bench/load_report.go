@@ -56,7 +56,7 @@ func (c *candidate) summary() (names []string, all map[string]metricJSON) {
 		s := all[name]
 		mean, half := results.Interval(s.Values)
 		if s.Mean = mean; !math.IsNaN(half) {
-			s.Low, s.High = new(mean-half), new(mean+half)
+			s.Low, s.High = new(max(mean-half, 0)), new(mean+half)
 		}
 		all[name] = s
 	}

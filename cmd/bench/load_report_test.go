@@ -105,6 +105,16 @@ func TestLoadReport(t *testing.T) {
 	}
 }
 
+// TestIntervalsOfRounds measures two rounds of which one lost jobs: the interval of a metric has no values below 0.
+func TestIntervalsOfRounds(t *testing.T) {
+	whole := told()
+	whole.lost = 0
+	_, metrics := (&candidate{rounds: []*loaded{told(), whole}}).summary()
+	if m := metrics["lost"]; m.Mean != 1 || m.Low == nil || *m.Low != 0 || *m.High < 10 {
+		t.Errorf("lost: %+v", m)
+	}
+}
+
 // readHGRM reads a file of percentiles as HdrHistogram's plotter does: below a heading
 // lines of value, percentile, count up to it and 1/(1-percentile), which rise to all. It
 // returns the last count and value.

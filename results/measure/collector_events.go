@@ -276,10 +276,10 @@ func (c *Collector) committed(
 	case engine.Buried:
 		c.onBuried(at, o, r, sets, starved)
 	}
-	if c.resubmitted != nil && (kind == engine.Acked || kind == engine.Buried && !c.settings.Redrives) {
+	switch {
+	case j == nil && (kind == engine.Acked || kind == engine.Buried && !c.settings.Redrives):
 		c.onCopyEnded(o.Job)
-	}
-	if j != nil && j.settled() {
+	case j != nil && j.settled():
 		c.forget(j)
 	}
 }

@@ -52,9 +52,10 @@ func (j *knownJob) successUnder(token engine.Token) (late, succeeded bool) {
 	return false, false
 }
 
-// resubmission counts the copies of a caller's job that was enqueued more than once, until all copies have ended.
+// resubmission counts the copies of a caller's job that was enqueued more than once, until none can be executed any
+// more.
 type resubmission struct {
-	open int // copies not done and, without redrives, not dead
+	open int // copies that are not done and, without redrives, not dead, or whose execution goes on nevertheless
 	done int // copies executed with success
 }
 
@@ -94,7 +95,8 @@ func (c *Collector) onCopyDone(j *knownJob, kind engine.Kind, tenant engine.Tena
 	}
 }
 
-// onCopyEnded notes that one copy of a resubmitted job is done, or dead and not to be redriven.
+// onCopyEnded notes that a job, perhaps a copy of a resubmitted one, is done, or dead and not to be redriven, and that
+// no execution of it goes on.
 func (c *Collector) onCopyEnded(job engine.JobID) {
 	caller := c.callerOf(job)
 	if r := c.resubmitted[caller]; r != nil {

@@ -310,6 +310,25 @@ func TestResubmittedCopies(t *testing.T) {
 	}
 }
 
+// TestResubmittedAndBuried has a copy succeed after it was buried, its handler having gone on beyond its timeout, when
+// the other copy was done.
+func TestResubmittedAndBuried(t *testing.T) {
+	s := settings()
+	s.Patience, s.CopyBits = []time.Duration{5 * time.Second, 0}, 8
+	tp := newTape(s, 0)
+	tp.enqueue(20, 1<<8, 0)
+	tp.enqueue(25, 1<<8+1, 0)
+	first := tp.lease(26, 1<<8, 20)
+	tp.start(26, 1<<8, first)
+	tp.run(30, 1<<8+1, 25, 1)
+	tp.outcome(36, engine.Buried, 1<<8, first, 0)
+	tp.finish(40, 1<<8, first, 14, engine.NoError)
+	check(t, tp.Finish(at(100), nil), map[string]float64{"duplicates.count": 0, "duplicates.resubmits": 1})
+	if len(tp.resubmitted) != 0 {
+		t.Errorf("%d callers are still remembered", len(tp.resubmitted))
+	}
+}
+
 // TestResubmittedAndRedriven has a copy succeed that was dead and is made ready again, after the other copy had.
 func TestResubmittedAndRedriven(t *testing.T) {
 	s := settings()

@@ -188,7 +188,7 @@ func (c *Collector) forget(j *knownJob) {
 		return
 	}
 	if j.pending == 0 {
-		c.known.remove(j.id)
+		c.drop(j)
 		return
 	}
 	ring := &c.limbo
@@ -200,8 +200,16 @@ func (c *Collector) forget(j *knownJob) {
 	ring.ids[ring.next] = j.id
 	ring.next = (ring.next + 1) % limboSize
 	if old := c.known.find(oldest); old != nil && old.settled() {
-		c.known.remove(oldest)
+		c.drop(old)
 	}
+}
+
+// drop removes a job from the table: no execution of it is expected any more.
+func (c *Collector) drop(j *knownJob) {
+	if _, dead := c.dead[j.id]; j.ended && !dead {
+		c.onCopyEnded(j.id)
+	}
+	c.known.remove(j.id)
 }
 
 // settled reports whether no event is expected of j: it is not leased, does not run, and has ended or never succeeded.

@@ -306,6 +306,9 @@ func (c *Collector) onRedriven(e *engine.Event) {
 	if e.Class == engine.Fresh {
 		c.starving.ready(e.At, e.JobKind, e.Tenant)
 	}
+	if j := c.known.find(e.Job); j != nil {
+		j.ended = false
+	}
 	enqueued, known := c.dead[e.Job]
 	if !known {
 		return

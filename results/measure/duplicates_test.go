@@ -329,6 +329,29 @@ func TestResubmittedAndBuried(t *testing.T) {
 	}
 }
 
+// TestRedrivenWhileItRuns has a job die whose ack was lost, and an older execution of it end after it was made ready
+// again: it is not forgotten, and its next success is a duplicate.
+func TestRedrivenWhileItRuns(t *testing.T) {
+	s := settings()
+	s.Redrives = true
+	tp := newTape(s, 0)
+	tp.enqueue(20, 1, 0)
+	oldest := tp.lease(20, 1, 20)
+	tp.start(20, 1, oldest)
+	tp.outcome(30, engine.Returned, 1, tp.take(30, 1), 0)
+	second := tp.lease(31, 1, 30)
+	tp.start(31, 1, second)
+	tp.finish(32, 1, second, 1, engine.NoError)
+	tp.outcome(50, engine.Buried, 1, tp.take(50, 1), 0)
+	tp.play(engine.Event{At: at(60), Kind: engine.Redriven, Job: 1, Class: engine.Retry, Age: 40 * time.Second})
+	tp.finish(61, 1, oldest, 41, engine.FirstErrorKind)
+	tp.run(62, 1, 60, 1)
+	check(t, tp.Finish(at(100), nil), map[string]float64{"duplicates.count": 1, "effects.double": 1})
+	if tp.known.used != 0 {
+		t.Errorf("%d jobs are still remembered", tp.known.used)
+	}
+}
+
 // TestResubmittedAndRedriven has a copy succeed that was dead and is made ready again, after the other copy had.
 func TestResubmittedAndRedriven(t *testing.T) {
 	s := settings()

@@ -133,7 +133,7 @@ func (c *Collector) leave(u *unfinished.Job) {
 	case u.State == engine.Ready, u.State == engine.Waiting && (u.Class == engine.Fresh || u.Waited > 0):
 		unstarted = u.Waited
 	case u.State == engine.InFlight:
-		if j := c.known.find(u.ID); j != nil && j.pending > 0 && j.running == 0 && j.taken < j.token {
+		if j := c.known.find(u.ID); j != nil && !j.started && j.taken < j.token {
 			unstarted = c.end.Sub(j.readySince)
 		}
 	}

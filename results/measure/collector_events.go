@@ -104,7 +104,7 @@ func (c *Collector) leased(at engine.Time, l *engine.Lease, class engine.Class) 
 	}
 	j := c.known.put(l.ID)
 	j.enqueued, j.readySince, j.token = k.enqueued, at-engine.Time(k.waited), l.Token
-	j.leased, j.lost, j.ended = true, false, false
+	j.leased, j.started, j.lost, j.ended = true, false, false, false
 	j.expires = at.Add(c.lease)
 	j.pending++
 	j.cohort = c.cohorts.of(k.enqueued, l.Kind, l.Tenant)
@@ -141,6 +141,7 @@ func (c *Collector) Started(at engine.Time, _ int32, _ engine.Slot, l *engine.Le
 	if j.token != l.Token {
 		return // the lease is no longer the latest: the time the job became ready is forgotten
 	}
+	j.started = true
 	waited := max(int64(at-j.readySince), 0)
 	bucket := bucketOf(waited)
 	for _, s := range c.cohorts.lists[j.cohort] {

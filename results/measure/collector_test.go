@@ -268,6 +268,26 @@ func TestLeftBeforePromotion(t *testing.T) {
 	}
 }
 
+// TestLeftUnstarted leaves jobs in flight under their second leases: one that waits for a worker, while an execution
+// under its first lease runs on; and one that has run, while nothing is known of its first lease.
+func TestLeftUnstarted(t *testing.T) {
+	tp := newTape(settings(), 0)
+	tp.enqueue(50, 1, 0)
+	tp.enqueue(50, 2, 0)
+	tp.start(50, 1, tp.lease(50, 1, 50))
+	tp.lease(50, 2, 50)
+	tp.outcome(58, engine.Returned, 2, tp.take(58, 2), 0)
+	tp.outcome(60, engine.Returned, 1, tp.take(60, 1), 0)
+	tp.lease(62, 1, 60)
+	second := tp.lease(62, 2, 58)
+	tp.start(64, 2, second)
+	tp.finish(65, 2, second, 1, engine.NoError) // its ack is under way
+	r := tp.Finish(at(100), left(
+		unfinished.Job{ID: 1, State: engine.InFlight, Class: engine.Retry, Age: 50 * time.Second},
+		unfinished.Job{ID: 2, State: engine.InFlight, Class: engine.Retry, Age: 50 * time.Second}))
+	check(t, r, map[string]float64{"start.wait.mean": (0 + 6 + 40) / 3.0, "start.wait.max": 40})
+}
+
 // TestLeftInFlight leaves a job in flight for the first time, one that is ready for the first time, and a retry that waits:
 // the first has waited no longer, and the last does not wait to be claimed.
 func TestLeftInFlight(t *testing.T) {

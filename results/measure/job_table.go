@@ -20,6 +20,7 @@ type knownJob struct {
 	successes  uint16       // executions that ended in success
 	late       [2]bool      // whether the lease of each of ran had expired when its execution ended
 	leased     bool
+	started    bool         // an execution under the latest lease has begun
 	lost       bool         // the holder knows that the lease of the latest claim is gone
 	ended      bool         // done or dead
 	twice      bool         // the effect of the job was applied more than once

@@ -105,6 +105,7 @@ func TestFaults(t *testing.T) {
 	}{
 		{"heartbeats: {lose: 20%}", []fault.Fault{{Window: window, Ops: ops(engine.OpExtend), LoseRequest: 0.2}}},
 		{"heartbeats: {lose: 20%, nodes: [2]}", []fault.Fault{{Window: window, Ops: ops(engine.OpExtend), LoseRequest: 0.2, Nodes: []int32{2}}}},
+		{"heartbeats: {lose: 20%, nodes: [2, 0, 2]}", []fault.Fault{{Window: window, Ops: ops(engine.OpExtend), LoseRequest: 0.2, Nodes: []int32{0, 2}}}},
 		{"heartbeats: {lose: 20%, nodes: 0%}", []fault.Fault{{Window: window, Ops: ops(engine.OpExtend), LoseRequest: 0.2, Nodes: []int32{}}}},
 		{"calls: {ops: [claim, lead], lose-request: 1%, lose-reply: 2%, duplicate: 3%, error: 4%}",
 			[]fault.Fault{{Window: window, Ops: ops(engine.OpClaim, engine.OpLead), LoseRequest: 0.01, LoseReply: 0.02, Duplicate: 0.03, Error: 0.04}}},

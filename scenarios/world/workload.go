@@ -214,11 +214,13 @@ func (b *bursts) next() (arrival, bool) {
 	return a, true
 }
 
-// pickNodes returns the indexes, in ascending order, of the nodes out of n that a storm hits: those of its list, or a
-// number of them drawn by the seed.
+// pickNodes returns the indexes, in ascending order and each once, of the nodes out of n that a storm hits: those of its
+// list, or a number of them drawn by the seed.
 func pickNodes(which spec.Nodes, n int, rand keyed.Rand, storm int) []int32 {
 	if which.List != nil {
-		return plain.Map(which.List, func(index scenarios.Count) int32 { return int32(index) })
+		listed := plain.Map(which.List, func(index scenarios.Count) int32 { return int32(index) })
+		slices.Sort(listed)
+		return slices.Compact(listed)
 	}
 	var picked []int32
 	for node := range int32(n) {

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -56,28 +57,28 @@ func TestPresets(t *testing.T) {
 
 // goldenEngines are the leases and the recovery of the systems, as Resolved spells the keys.
 var goldenEngines = []struct{ preset, want string }{
-	{"leaseq", "ttl 30s heartbeat 10s of job fence token reaper 1s grace 0s counts failure after retry place retry max unlimited promoter 0s place due ack late"},
-	{"sweeper", "ttl 30s heartbeat 10s of job fence token reaper 1s grace 0s counts failure after retry place retry max unlimited promoter 5s place created ack late"},
-	{"chronos", "ttl 5m heartbeat 0s of job fence token reaper 1s grace 0s counts failure after retry place retry max unlimited promoter 0s place due ack late"},
-	{"river", "ttl 1h heartbeat 0s of job fence state reaper 30s grace 0s counts failure after retry place retry max unlimited promoter 0s place due ack late"},
-	{"oban", "ttl 1h heartbeat 0s of job fence none reaper 1m grace 0s counts failure after ready place head max unlimited promoter 1s place due ack late"},
-	{"graphile", "ttl 4h heartbeat 0s of job fence none reaper 9m grace 0s counts failure after ready place retry max unlimited promoter 0s place due ack late"},
-	{"pg-boss", "ttl 15m heartbeat 0s of job fence state reaper 2m grace 0s counts failure after retry place retry max unlimited promoter 0s place created ack late"},
-	{"solid-queue", "ttl 5m heartbeat 1m of node fence token reaper 5m grace 0s counts failure after dead place retry max unlimited promoter 1s place tail ack late"},
-	{"pgmq", "ttl 30s heartbeat 0s of job fence none reaper 0s grace 0s counts failure after ready place retry max unlimited promoter 0s place created ack late"},
-	{"sidekiq", "ttl 30s heartbeat 0s of job fence none reaper 1s grace 0s counts failure after retry place retry max unlimited promoter 2.5s..7.5s place tail ack early"},
-	{"sidekiq-pro", "ttl 1m heartbeat 10s of node fence none reaper 1m grace 0s counts nothing after ready place retry max 3 promoter 2.5s..7.5s place tail ack late"},
-	{"asynq", "ttl 30s heartbeat 5s of job fence state reaper 1m grace 30s counts failure after retry place retry max unlimited promoter 5s place tail ack late"},
-	{"faktory", "ttl 30m heartbeat 0s of job fence state reaper 15s grace 0s counts failure after retry place retry max unlimited promoter 5s place tail ack late"},
-	{"bullmq", "ttl 30s heartbeat 15s of job fence token reaper 30s grace 0s counts nothing after ready place head max 1 promoter 0s place tail ack late"},
-	{"celery", "ttl 1h heartbeat 0s of job fence none reaper 1m40s grace 0s counts nothing after ready place retry max unlimited promoter 0s place tail ack early"},
-	{"inngest", "ttl 30s heartbeat 10s of job fence token reaper 30s grace 0s counts nothing after ready place retry max unlimited promoter 0s place due ack late"},
-	{"temporal", "ttl 30s heartbeat 24s of job fence token reaper 0s grace 0s counts failure after retry place retry max unlimited promoter 0s place tail ack late"},
-	{"hatchet", "ttl 30s heartbeat 4s of node fence token reaper 1s grace 0s counts nothing after ready place retry max unlimited promoter 1s place tail ack late"},
-	{"sqs", "ttl 30s heartbeat 0s of job fence token reaper 0s grace 0s counts failure after ready place retry max unlimited promoter 0s place tail ack late"},
-	{"nats-js", "ttl 30s heartbeat 0s of job fence state reaper 0s grace 0s counts failure after ready place head max unlimited promoter 0s place head ack late"},
-	{"rabbitmq-qq", "ttl 10s heartbeat 3s of node fence token reaper 0s grace 0s counts failure after ready place head max unlimited promoter 0s place head ack late"},
-	{"pubsub", "ttl 10s heartbeat 3s of job fence none reaper 0s grace 0s counts failure after ready place retry max unlimited promoter 0s place tail ack late"},
+	{"leaseq", "ttl 30s heartbeat 10s of job fence token reaper 1s grace 0s counts failure after retry place retry max unlimited promoter 0s place due ack late wake one prefetch 0 batches 100 1000"},
+	{"sweeper", "ttl 30s heartbeat 10s of job fence token reaper 1s grace 0s counts failure after retry place retry max unlimited promoter 5s place created ack late wake one prefetch 0 batches 100 1000"},
+	{"chronos", "ttl 5m heartbeat 0s of job fence token reaper 1s grace 0s counts failure after retry place retry max unlimited promoter 0s place due ack late wake one prefetch 0 batches 100 1000"},
+	{"river", "ttl 1h heartbeat 0s of job fence state reaper 30s grace 0s counts failure after retry place retry max unlimited promoter 0s place due ack late wake all prefetch 0 batches 10000 1000"},
+	{"oban", "ttl 1h heartbeat 0s of job fence none reaper 1m grace 0s counts failure after ready place head max unlimited promoter 1s place due ack late wake all prefetch 0 batches 100000 5000"},
+	{"graphile", "ttl 4h heartbeat 0s of job fence none reaper 9m grace 0s counts failure after ready place retry max unlimited promoter 0s place due ack late wake one prefetch 0 batches 100000 1000"},
+	{"pg-boss", "ttl 15m heartbeat 0s of job fence state reaper 2m grace 0s counts failure after retry place retry max unlimited promoter 0s place created ack late wake none prefetch 0 batches 100000 1000"},
+	{"solid-queue", "ttl 5m heartbeat 1m of node fence token reaper 5m grace 0s counts failure after dead place retry max unlimited promoter 1s place tail ack late wake none prefetch 0 batches 100000 100000"},
+	{"pgmq", "ttl 30s heartbeat 0s of job fence none reaper 0s grace 0s counts failure after ready place retry max unlimited promoter 0s place created ack late wake none prefetch 0 batches 100 1000"},
+	{"sidekiq", "ttl 30s heartbeat 0s of job fence none reaper 1s grace 0s counts failure after retry place retry max unlimited promoter 2.5s..7.5s place tail ack early wake one prefetch 0 batches 100 100000"},
+	{"sidekiq-pro", "ttl 1m heartbeat 10s of node fence none reaper 1m grace 0s counts nothing after ready place retry max 3 promoter 2.5s..7.5s place tail ack late wake one prefetch 0 batches 100000 100000"},
+	{"asynq", "ttl 30s heartbeat 5s of job fence state reaper 1m grace 30s counts failure after retry place retry max unlimited promoter 5s place tail ack late wake none prefetch 0 batches 100000 100000"},
+	{"faktory", "ttl 30m heartbeat 0s of job fence state reaper 15s grace 0s counts failure after retry place retry max unlimited promoter 5s place tail ack late wake one prefetch 0 batches 100000 100000"},
+	{"bullmq", "ttl 30s heartbeat 10s of job fence token reaper 30s grace 0s counts nothing after ready place head max 1 promoter 0s place tail ack late wake one prefetch 0 batches 100000 1000"},
+	{"celery", "ttl 1h heartbeat 0s of job fence none reaper 1m40s grace 0s counts nothing after ready place retry max unlimited promoter 0s place tail ack early wake one prefetch 300 batches 100000 1000"},
+	{"inngest", "ttl 30s heartbeat 10s of job fence token reaper 30s grace 0s counts nothing after ready place retry max unlimited promoter 0s place due ack late wake one prefetch 0 batches 100 1000"},
+	{"temporal", "ttl 30s heartbeat 24s of job fence token reaper 0s grace 0s counts failure after retry place retry max unlimited promoter 0s place tail ack late wake one prefetch 0 batches 100 1000"},
+	{"hatchet", "ttl 30s heartbeat 4s of node fence token reaper 1s grace 0s counts nothing after ready place retry max unlimited promoter 1s place tail ack late wake one prefetch 0 batches 100000 100000"},
+	{"sqs", "ttl 30s heartbeat 0s of job fence token reaper 0s grace 0s counts failure after ready place retry max unlimited promoter 0s place tail ack late wake one prefetch 0 batches 100 1000"},
+	{"nats-js", "ttl 30s heartbeat 0s of job fence state reaper 0s grace 0s counts failure after ready place head max unlimited promoter 0s place head ack late wake one prefetch 0 batches 100 1000"},
+	{"rabbitmq-qq", "ttl 10s heartbeat 3s of node fence token reaper 0s grace 0s counts failure after ready place head max unlimited promoter 0s place head ack late wake one prefetch 0 batches 100 1000"},
+	{"pubsub", "ttl 10s heartbeat 3s of job fence none reaper 0s grace 0s counts failure after ready place retry max unlimited promoter 0s place tail ack late wake one prefetch 0 batches 100 1000"},
 }
 
 // TestPresetEngines holds the engine presets to the leases, reapers, fences and promoters of
@@ -95,6 +96,7 @@ func TestPresetEngines(t *testing.T) {
 			got := strings.Join([]string{"ttl", e.Lease.TTL.String(), "heartbeat", e.Lease.Heartbeat.String(), "of", string(e.Lease.Of), "fence", string(e.Fence),
 				"reaper", e.Reaper.Every.String(), "grace", e.Reaper.Grace.String(), "counts", string(e.Reaper.Counts), "after", string(e.Reaper.After),
 				"place", string(e.Reaper.Place), "max", e.Reaper.Max.String(), "promoter", promoter, "place", string(e.Place), "ack", string(e.Ack)}, " ")
+			got += fmt.Sprintf(" wake %s prefetch %d batches %d %d", e.Fetch.Wake, e.Fetch.Prefetch, e.Reaper.Batch, e.Promoter.Batch)
 			if got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}

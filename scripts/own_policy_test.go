@@ -28,6 +28,17 @@ func TestOwnPolicy(t *testing.T) {
 			t.Errorf("%s and policies/README.md do not both have %q", name, line)
 		}
 	}
+	polite, err := os.ReadFile(filepath.Join(source, "polite.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, policy, _ := strings.Cut(string(readme), "```go\n")
+	policy, _, _ = strings.Cut(policy, "```")
+	for line := range strings.Lines(policy) {
+		if !bytes.Contains(polite, []byte(line)) {
+			t.Errorf("policies/README.md has the line %q, polite.go does not", line)
+		}
+	}
 	dir := filepath.Join(t.TempDir(), "queue")
 	if err := os.CopyFS(dir, os.DirFS(source)); err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 type Finding struct {
 	Worst string // worst value of the baseline: "Shared FIFO: p99 wait of fresh jobs in payments-down 1m59s"
 	Cure  string // largest improvement: "Weighted 80/20: 186ms (−99.8%), the other two at most 209ms"; "" if there is none
-	Price string // largest cost of that policy: "retries wait 2.4× longer"; "" if there is none
+	Price string // largest cost of that policy: "retries wait 2.4× longer under Weighted 80/20"; "" if there is none
 	// Policy is the index of the policy that improves the baseline's worst value, -1: none.
 	Policy int
 }
@@ -113,9 +113,10 @@ func (f *finder) cure(c *Column, most int) (Finding, bool) {
 	best := slices.MinFunc(better, func(i, k int) int {
 		return cmp.Or(f.missed(i)-f.missed(k), c.surer(i, k), cmp.Compare(c.Gain(k, f.base), c.Gain(i, f.base)))
 	})
+	policy, others, price := f.Table.Policies[best], f.others(c, best), f.price(c, best)
 	return Finding{Policy: best, Worst: c.says(f.Table.Policies[f.base], f.base),
-		Cure:  f.Table.Policies[best] + ": " + c.Cells[best].Value + changeIn(&c.Cells[best]) + f.others(c, best),
-		Price: f.price(c, best)}, true
+		Cure:  policy + ": " + c.Cells[best].Value + changeIn(&c.Cells[best]) + others,
+		Price: price + plain.When(price != "" && others != "", " under "+policy)}, true
 }
 
 // surer compares two policies for sorting: one whose difference from the baseline is undecided (mark "?") comes after
@@ -260,12 +261,18 @@ func (f *finder) harm(c *Column) (Finding, bool) {
 
 // noDifference returns the headline for a table in which no policy is known to be better or worse than the baseline.
 func (f *finder) noDifference(columns []*Column) string {
+	shown := func(c *Column) bool {
+		return slices.ContainsFunc(c.Cells, func(cell TableCell) bool { return cell.Shown })
+	}
 	in := ""
-	if f.Watched != (measure.Query{}) && len(columns) == 1 {
+	switch {
+	case f.Watched != (measure.Query{}) && len(columns) == 1:
 		in = " in " + columns[0].Label
+	case slices.ContainsFunc(f.Columns, func(c Column) bool { return c.Part != Gets && shown(&c) }):
+		in = " in what you get"
 	}
 	for _, c := range columns {
-		if slices.ContainsFunc(c.Cells, func(cell TableCell) bool { return cell.Shown }) {
+		if shown(c) {
 			return fmt.Sprintf("None of the %d policies is shown to be better%s", len(f.Table.Policies), in)
 		}
 	}

@@ -10,7 +10,7 @@ func TestFinding(t *testing.T) {
 		name, want string
 		summary    *Summary
 	}{
-		{"cure and price", "A: p99 wait of fresh jobs in down 1m59s. B: 186ms (−99.8%), C 209ms; retries wait 2.4× longer.", storm()},
+		{"cure and price", "A: p99 wait of fresh jobs in down 1m59s. B: 186ms (−99.8%), C 209ms; retries wait 2.4× longer under B.", storm()},
 		{"the goal that is missed before the first", "A: dead jobs 9. B: 3 (−67%).",
 			tableSummary(20, 0, "goodput", []float64{1, 2}, "dead.count", []float64{9, 3}).judged("goodput", "above 1", map[int]Outcome{0: Met, 1: Met}, false).
 				judged("dead.count", "below 5", map[int]Outcome{0: Missed, 1: Met}, false)},

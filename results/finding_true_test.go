@@ -70,6 +70,8 @@ func TestFindingIsTrue(t *testing.T) {
 			tableSummary(2, 5, "sojourn.mean", []float64{9, 1, 3}).judgedAll("sojourn.mean", "below 50s", Met).unsure("sojourn.mean", 0.2, 1)},
 		{"not told apart among many tests", "No difference between the 2 policies is shown.",
 			tableSummary(20, 5, "sojourn.mean", []float64{9, 1}).judgedAll("sojourn.mean", "below 50s", Met).unsure("sojourn.mean", 0.03, 1)},
+		{"a difference in what is paid alone", "No difference between the 2 policies is shown in what you get.",
+			tableSummary(20, 0, "fresh.wait.p99", []float64{1, 1}, "retry.wait.mean", []float64{1, 17}).judgedAll("fresh.wait.p99", "below 2s", Met)},
 		{"no price that is not told apart", "A: duplicates 9. B: 1 (−89%).",
 			tableSummary(2, 0, "duplicates.count", []float64{9, 1}, "retry.wait.mean", []float64{1, 50}).judgedAll("duplicates.count", "below 10", Met).
 				unsure("retry.wait.mean", 0.2, 1)},

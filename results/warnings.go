@@ -97,8 +97,9 @@ func (s *Summary) warnOfRuns(i int, runs []*measure.Run, add func(string, ...any
 		texts = append(texts, run.Warnings...)
 	}
 	if seeds > 0 {
-		add("%s: %s jobs were neither done nor dead at the end, in %d of %s; values that they make bounds are marked ≥",
-			label, plain.Grouped(plain.Digits(left, 1)), seeds, all)
+		were := plain.Either(left == 1, "1 job was", plain.Grouped(plain.Digits(left, 1))+" jobs were")
+		add("%s: %s neither done nor dead at the end, in %d of %s; values that they make bounds are marked ≥",
+			label, were, seeds, all)
 	}
 	if grew > 0 {
 		add("%s: the backlog was still growing when arrivals stopped, in %d of %s", label, grew, all)

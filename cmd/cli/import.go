@@ -44,8 +44,8 @@ policy. It reports how well each distribution fits, then simulates the scenario 
 its waits with the recorded ones.
 
 FORMAT is one of
-    csv       a row for each job or each attempt, with a line of names. Separators , ; tab
-              and | are recognised, and so are the usual names of columns
+    csv       a row for each job or each attempt, with a line of names, or an object of JSON
+              for each. Separators , ; tab and | are recognised, as are usual names of columns
     river     the table river_job, as CSV (\copy river_job to 'jobs.csv' csv header) or JSON
     asynq     tasks as Asynqmon's API or Go's JSON of asynq.TaskInfo has them. Asynq keeps
               neither when a task was enqueued nor how long it ran: name them with --columns

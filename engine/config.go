@@ -162,6 +162,9 @@ type KindConfig struct {
 	// Grain rounds the due time of a retry down to a whole multiple of it on the engine's clock, as in a system that
 	// stores whole seconds; 0: no rounding.
 	Grain time.Duration
+	// Deadline buries a job whose retry would come when it is this old or older; 0: none. The age is that at the end of
+	// the attempt, run time included, plus what is left of the delay then.
+	Deadline time.Duration
 }
 
 // Validate returns all errors in the configuration, joined.
@@ -206,6 +209,7 @@ func (c *Config) Validate() error {
 		need(k.Retry != nil, "kinds[%d]: no retry policy", i)
 		need(k.Timeout >= 0, "kinds[%d]: timeout %v is negative", i, k.Timeout)
 		need(k.Grain >= 0, "kinds[%d]: grain %v is negative", i, k.Grain)
+		need(k.Deadline >= 0, "kinds[%d]: deadline %v is negative", i, k.Deadline)
 		need(!k.WaitOut || !k.Free, "kinds[%d]: a timeout that waits for the handler frees no worker", i)
 	}
 	return errors.Join(errs...)

@@ -55,6 +55,7 @@ func TestValidate(t *testing.T) {
 			c.Lease.AckAtStart, c.Lease.Heartbeat = true, 1
 		}, "lease: acked at the start, and a heartbeat of 1ns"},
 		{"negative timeout", func(c *engine.Config) { c.Kinds[0].Timeout = -1 }, "kinds[0]: timeout -1ns is negative"},
+		{"negative deadline", func(c *engine.Config) { c.Kinds[0].Deadline = -1 }, "kinds[0]: deadline -1ns is negative"},
 		{"negative grain", func(c *engine.Config) { c.Kinds[0].Grain = -1 }, "kinds[0]: grain -1ns is negative"},
 	}
 	for _, tt := range tests {

@@ -249,17 +249,19 @@ func (e *Engine) outcome(o *Outcome, l *Lease, err ErrorKind, heldAt Time) {
 		u := e.cfg.Rand.Uniform(keyed.ForJitter, uint64(l.ID), uint64(l.Delivery), 0)
 		atClaim := l.Age
 		l.Age += e.now.Sub(heldAt)
-		k := e.cfg.kind(l.Kind)
+		age, k := l.Age, e.cfg.kind(l.Kind)
 		o.Verb, o.Delay = k.Retry.Next(&l.Job, err, u)
 		l.Age = atClaim
-		if o.Verb == Bury {
-			o.Aged, o.Delay = o.Delay > 0, 0
-		}
+		left := o.Delay
 		switch k.From {
 		case Finished:
 			o.due = e.now.Add(o.Delay)
 		case Leased:
 			o.due = heldAt.Add(o.Delay)
+			left = max(0, o.due.Sub(e.now))
+		}
+		if k.Deadline > 0 && o.Verb != Bury && age >= k.Deadline-left {
+			o.Verb, o.Delay, o.due, o.Aged = Bury, 0, 0, true
 		}
 	}
 }

@@ -26,7 +26,7 @@ type Outcome struct {
 	Stand    Place         // Return, Redo: position among the ready jobs; Nack, Snooze: position once it is ready
 	Guard    Fence         // if not FenceDefault: condition for a reaper to take a lease it had only read, see Expired
 	Reaped   bool          // Bury, for the record: buried by the rules of the reaper, not by the retry policy
-	Aged     bool          // Bury, for the record: by the retry policy, as too old for another attempt
+	Aged     bool          // Bury, for the record: as too old for another attempt, see KindConfig.Deadline
 	Refused  bool          // order to a simulated store that applies part of a batch: answer Unapplied and do nothing
 	Error    ErrorKind     // reason of the failure, for the record
 	Kind     Kind          // job kind, for the record

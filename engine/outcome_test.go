@@ -88,6 +88,51 @@ func TestAgeAtTheEnd(t *testing.T) {
 	}
 }
 
+// decided is a retry policy with one answer for all jobs.
+type decided struct {
+	verb  Verb
+	delay time.Duration
+}
+
+func (d decided) Next(*Job, ErrorKind, float64) (Verb, time.Duration) { return d.verb, d.delay }
+
+// TestDeadline fails jobs with a deadline of 10 min: those whose retry would come then or later are buried.
+func TestDeadline(t *testing.T) {
+	const minute = time.Minute
+	for _, tt := range []struct {
+		name    string
+		retry   decided
+		from    EventKind
+		age     time.Duration // at the claim
+		ran     time.Duration
+		want    Verb
+		aged    bool
+		delayed time.Duration
+	}{
+		{"young", decided{Nack, minute}, 0, 8*minute - 1, minute, Nack, false, minute},
+		{"old when the retry comes", decided{Nack, minute}, 0, 8 * minute, minute, Bury, true, 0},
+		{"old", decided{Nack, minute}, 0, 1 << 62, minute, Bury, true, 0},
+		{"free, but old", decided{Snooze, minute}, 0, 8 * minute, minute, Bury, true, 0},
+		{"old, without a delay", decided{Nack, 0}, 0, 9 * minute, minute, Bury, true, 0},
+		{"old, at the last claim", decided{Bury, 0}, 0, 11 * minute, minute, Bury, false, 0},
+		{"young, from the failure", decided{Nack, minute}, Finished, 8*minute - 1, minute, Nack, false, minute},
+		{"old, from the failure", decided{Nack, minute}, Finished, 8 * minute, minute, Bury, true, 0},
+		{"young, from the claim", decided{Nack, 2 * minute}, Leased, 8*minute - 1, minute, Nack, false, 2 * minute},
+		{"old, from the claim", decided{Nack, 2 * minute}, Leased, 8 * minute, minute, Bury, true, 0},
+		{"young, when the delay is over", decided{Nack, minute}, Leased, 8 * minute, 2*minute - 1, Nack, false, minute},
+		{"old, when the delay is over", decided{Nack, minute}, Leased, 8 * minute, 2 * minute, Bury, true, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			e := Engine{cfg: Config{Kinds: []KindConfig{{Retry: tt.retry, From: tt.from, Deadline: 10 * minute}}}, now: Time(time.Hour)}
+			l, o := Lease{Job: Job{Age: tt.age}}, Outcome{}
+			e.outcome(&o, &l, FirstErrorKind, e.now.Add(-tt.ran))
+			if o.Verb != tt.want || o.Aged != tt.aged || o.Delay != tt.delayed || tt.aged && o.due != 0 {
+				t.Errorf("got %v after %v, aged: %v, want %v after %v, %v", o.Verb, o.Delay, o.Aged, tt.want, tt.delayed, tt.aged)
+			}
+		})
+	}
+}
+
 // TestKeysOfAHeartbeatStay sends a heartbeat that gets no answer in time and then another: the first still names its
 // leases, as it may be on its way, and a late answer to it is understood although the driver used the record again.
 func TestKeysOfAHeartbeatStay(t *testing.T) {

@@ -70,9 +70,8 @@ type StatsReader interface {
 // serves all engines.
 type RetryPolicy interface {
 	// Next returns Bury, Nack or Snooze, and for the last two the delay until the job
-	// is ready again. A delay above 0 with Bury is for the record: the job is too old
-	// for a retry after it. j is as it was claimed: its Failures do not include this one, its
-	// Charged does. u is uniform in (0, 1), for jitter; the same job and delivery
-	// always get the same u.
+	// is ready again. j is as it was claimed, but for its age, which is that at the end of
+	// the attempt: its Failures do not include this one, its Charged does. u is uniform in
+	// (0, 1), for jitter; the same job and delivery always get the same u.
 	Next(j *Job, e ErrorKind, u float64) (v Verb, delay time.Duration)
 }

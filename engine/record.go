@@ -69,7 +69,7 @@ type Event struct {
 	Slot     Slot  // Started, Finished, TimedOut, Aborted: the worker slot of the engine
 	Count    int32 // Called: number of rows; RefusedLate: number of jobs
 	Reaped   bool  // Buried: by the rules of the reaper, not by the retry policy
-	Aged     bool  // Buried: by the retry policy, as too old for another attempt
+	Aged     bool  // Buried: as too old for another attempt, see KindConfig.Deadline
 	Freed    bool  // TimedOut: its worker is free for the next job
 	WaitsOut bool  // TimedOut: its attempt has not failed, see KindConfig.WaitOut
 	Job      JobID

@@ -111,10 +111,11 @@ func (w *walk) configure() {
 		}
 	}
 	c.Leader.TTL, c.Leader.Renew = 500*ms, 150*ms
-	retry := &policies.Backoff{MaxAttempts: 3, Kind: policies.Exponential, First: 20 * ms, Factor: 2, Max: time.Second, Deadline: of(w, 0, 5*time.Second)}
+	retry := &policies.Backoff{MaxAttempts: 3, Kind: policies.Exponential, First: 20 * ms, Factor: 2, Max: time.Second}
+	deadline := of(w, 0, 5*time.Second)
 	retry.Jitter = policies.NewJitter(policies.Full, retry.Jitter.Share())
 	retry.Free, retry.FreeMax = []engine.ErrorKind{engine.Throttled}, 1
-	c.Kinds = []engine.KindConfig{{Retry: retry, Timeout: of(w, 0, 30*ms)}, {Retry: retry, Timeout: of(w, 0, 30*ms, 90*ms)}}
+	c.Kinds = []engine.KindConfig{{Retry: retry, Deadline: deadline, Timeout: of(w, 0, 30*ms)}, {Retry: retry, Deadline: deadline, Timeout: of(w, 0, 30*ms, 90*ms)}}
 	c.Policy = of[engine.Policy](w, policies.FIFO{}, policies.FIFO{}, policies.FreshFirst{}, policies.InFlightCap{Retries: 1},
 		&policies.Separate{RetryWorkers: 1}, policies.AdaptiveLIFO{OlderThan: 100 * ms}, &policies.CoDel{Target: 50 * ms, Interval: 200 * ms},
 		&policies.Breaker{Failures: 2, ProbeAfter: 100 * ms, Kinds: []engine.Kinds{engine.Kinds(0).With(1)}, Others: engine.Kinds(0).With(0)})

@@ -66,8 +66,8 @@ type Quantile interface {
 // Century is the longest delay of a retry, 100 years: the limit of a backoff without Max, and the highest Max.
 const Century = 36525 * 24 * time.Hour
 
-// Backoff is the retry policy: it buries a job that has used up its attempts, that failed for good or that is too old,
-// and gives any other a delay that depends on n, its failures so far, this one included (1 on the first). It is a pure
+// Backoff is the retry policy: it buries a job that has used up its attempts or that failed for good, and
+// gives any other a delay that depends on n, its failures so far, this one included (1 on the first). It is a pure
 // function, so one value serves all engines, and its delays are the same on every processor: whole nanoseconds, powers
 // by multiplication.
 type Backoff struct {
@@ -97,9 +97,6 @@ type Backoff struct {
 	// (-1: always). Such a failure does not count towards n: the delay stays as it is.
 	Free    []engine.ErrorKind
 	FreeMax int
-	// Deadline buries a job whose retry would come when it is this old or older; 0: none. The age is
-	// taken at the end of the attempt, run time included, plus the delay.
-	Deadline time.Duration
 }
 
 // Validate returns an error for every field of a retry policy that is out of range.
@@ -109,7 +106,6 @@ func (b *Backoff) Validate() error {
 	all.add(b.Step < 0, "step: %v is negative", b.Step)
 	all.add(b.Plus < 0, "plus: %v is negative", b.Plus)
 	all.add(b.Max < 0, "max: %v is negative", b.Max)
-	all.add(b.Deadline < 0, "deadline: %v is negative", b.Deadline)
 	for i, d := range b.Delays {
 		all.add(d < 0, "delays[%d]: %v is negative", i, d)
 	}
@@ -130,8 +126,7 @@ func (b *Backoff) Validate() error {
 	return errors.Join(all...)
 }
 
-// Next returns the outcome of a job after a failure: bury, or nack with a delay (snooze if the failure is free). It
-// buries with a delay above 0 if the job is too old for a retry.
+// Next returns the outcome of a job after a failure: bury, or nack with a delay (snooze if the failure is free).
 func (b *Backoff) Next(j *engine.Job, e engine.ErrorKind, u float64) (engine.Verb, time.Duration) {
 	failures := max(1, int64(j.Failures)+1)
 	counted := int64(j.Charged)
@@ -147,11 +142,7 @@ func (b *Backoff) Next(j *engine.Job, e engine.ErrorKind, u float64) (engine.Ver
 	case b.MaxAttempts > 0 && counted >= int64(b.MaxAttempts):
 		return engine.Bury, 0
 	}
-	delay := b.draw(failures, j.LastDelay, u)
-	if b.Deadline > 0 && j.Age >= b.Deadline-delay {
-		return engine.Bury, max(delay, 1)
-	}
-	return verb, delay
+	return verb, b.draw(failures, j.LastDelay, u)
 }
 
 // draw returns the delay after the n-th failure, with jitter by the uniform draw u; last is the previous delay.

@@ -175,13 +175,11 @@ func TestRetryLimits(t *testing.T) {
 	never := with(func(b *Backoff) { b.Never = []engine.ErrorKind{engine.Conflict, validation} })
 	claims := with(func(b *Backoff) { b.MaxAttempts = 4 })
 	failures := with(func(b *Backoff) { b.MaxAttempts, b.Count = 4, CountFailure })
-	deadline := with(func(b *Backoff) { b.Deadline = 10 * minute })
 	free := with(func(b *Backoff) {
 		b.MaxAttempts, b.Free, b.FreeMax = 4, []engine.ErrorKind{engine.Throttled, validation}, 20
 	})
 	alwaysFree := with(func(b *Backoff) { b.MaxAttempts, b.Free, b.FreeMax = 4, []engine.ErrorKind{engine.Throttled}, -1 })
 	freeNever := with(func(b *Backoff) { b.Free = []engine.ErrorKind{engine.Throttled} })
-	freeUntil := with(func(b *Backoff) { b.Deadline, b.Free, b.FreeMax = 10*minute, []engine.ErrorKind{engine.Throttled}, -1 })
 	for _, tt := range []struct {
 		name   string
 		policy *Backoff
@@ -202,9 +200,6 @@ func TestRetryLimits(t *testing.T) {
 		{"buries at once", never, engine.Job{Charged: 1}, validation, engine.Bury, 0},
 		{"buries at once, reserved kind", never, engine.Job{Charged: 1}, engine.Conflict, engine.Bury, 0},
 		{"may be retried", never, engine.Job{Charged: 1}, other, engine.Nack, minute},
-		{"young", deadline, engine.Job{Age: 9*minute - 1}, other, engine.Nack, minute},
-		{"old when the retry comes", deadline, engine.Job{Age: 9 * minute}, other, engine.Bury, minute},
-		{"old", deadline, engine.Job{Age: math.MaxInt64}, other, engine.Bury, minute},
 		{"free", free, engine.Job{Charged: 1}, engine.Throttled, engine.Snooze, minute},
 		{"free, at the last claim", free, engine.Job{Charged: 4, Failures: 3, Snoozes: 19}, validation, engine.Snooze, minute},
 		{"no more free ones", free, engine.Job{Charged: 1, Snoozes: 20}, engine.Throttled, engine.Nack, minute},
@@ -212,9 +207,6 @@ func TestRetryLimits(t *testing.T) {
 		{"not free", free, engine.Job{Charged: 4}, other, engine.Bury, 0},
 		{"free for ever", alwaysFree, engine.Job{Charged: 4, Snoozes: math.MaxInt32}, engine.Throttled, engine.Snooze, minute},
 		{"free not once", freeNever, engine.Job{Charged: 1}, engine.Throttled, engine.Nack, minute},
-		{"free, but old", freeUntil, engine.Job{Age: 9 * minute}, engine.Throttled, engine.Bury, minute},
-		{"old, without a delay", with(func(b *Backoff) { b.Kind, b.Deadline = NoBackoff, minute }), engine.Job{Age: minute}, other, engine.Bury, 1},
-		{"old, at the last claim", with(func(b *Backoff) { b.MaxAttempts, b.Deadline = 4, minute }), engine.Job{Charged: 4, Age: minute}, other, engine.Bury, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			verb, delay := tt.policy.Next(&tt.job, tt.err, 0.5)
@@ -314,8 +306,8 @@ func TestBackoffValidate(t *testing.T) {
 		backoff Backoff
 		want    string
 	}{
-		{Backoff{First: -1, Step: -2, Plus: -3, Max: -4, Deadline: -5, Delays: delays(0, -6)},
-			"first: -1ns is negative|step: -2ns is negative|plus: -3ns is negative|max: -4ns is negative|deadline: -5ns is negative|delays[1]: -6ns is negative"},
+		{Backoff{First: -1, Step: -2, Plus: -3, Max: -4, Delays: delays(0, -6)},
+			"first: -1ns is negative|step: -2ns is negative|plus: -3ns is negative|max: -4ns is negative|delays[1]: -6ns is negative"},
 		{Backoff{Max: Century + 1}, "max: 876600h0m0.000000001s is more than a hundred years"},
 		{Backoff{Kind: numBackoffKinds, Count: numCountRules}, "kind: 8 is no backoff|count: 2 is no rule"},
 		{Backoff{Kind: Exponential}, "factor: 0 is not a positive number"},

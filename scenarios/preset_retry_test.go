@@ -129,7 +129,7 @@ func TestPresetDelays(t *testing.T) {
 				t.Errorf("%v attempts by %s, want %v by %s", retry.MaxAttempts, retry.Count, tt.attempts, tt.count)
 			}
 			endless := *b
-			endless.MaxAttempts, endless.Deadline = 0, 0
+			endless.MaxAttempts = 0
 			delay := func(n int, u float64) float64 {
 				verb, d := endless.Next(&engine.Job{Charged: int32(n), Failures: int32(n) - 1}, engine.Timeout, u)
 				if verb != engine.Nack {
@@ -175,7 +175,6 @@ func TestPresetExhaustion(t *testing.T) {
 	for _, tt := range goldenRetries {
 		t.Run(tt.preset, func(t *testing.T) {
 			_, b := presetPolicy(t, tt.preset)
-			b.Deadline = 0
 			waits, total := 0, 0.0
 			for n := int32(1); n <= 25; n++ {
 				j := engine.Job{Delivery: n, Charged: n, Failures: n - 1}

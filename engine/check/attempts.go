@@ -61,7 +61,7 @@ func (c *Checker) mayDie(s *subject) bool {
 		attempts = j.failures.most + 1
 	}
 	reaped := reaper.After == engine.Bury || reaper.BuryAt > 0 && recovered >= reaper.BuryAt
-	return reaped && s.Error == engine.LeaseExpired || retry.Aged || slices.Contains(retry.Never, s.Error) ||
+	return reaped && s.Error == engine.LeaseExpired || c.rules.kind(s.JobKind).Deadline > 0 || slices.Contains(retry.Never, s.Error) ||
 		s.From == engine.Ready && c.rules.Sheds > 0 && c.now.Sub(j.ready) > c.rules.Sheds ||
 		retry.MaxAttempts > 0 && attempts >= retry.MaxAttempts ||
 		c.complain(Limit, "it has had %d of %d attempts, and was recovered %d times of %d",
@@ -106,14 +106,12 @@ func (c *Checker) delaysSo(s *subject) bool {
 		a, b := retry.Delay(least + 1)
 		shortest, longest = min(a, shortest), max(b, longest)
 	}
-	if kinds := c.rules.Node.Kinds; len(kinds) > 0 {
-		k := ofKind(kinds, s.JobKind)
-		if shortest -= k.Grain; k.From != 0 {
-			shortest -= s.At.Sub(j.claimed) // part of the delay is over
-		}
-		if k.From != 0 && c.d.asRead(s.Event) {
-			shortest = 0 // all of the delay may be over, since the lease was read earlier
-		}
+	k := c.rules.kind(s.JobKind)
+	if shortest -= k.Grain; k.From != 0 {
+		shortest -= s.At.Sub(j.claimed) // part of the delay is over
+	}
+	if k.From != 0 && c.d.asRead(s.Event) {
+		shortest = 0 // all of the delay may be over, since the lease was read earlier
 	}
 	return s.Delay >= shortest && s.Delay <= longest ||
 		c.complain(Delays, "a delay of %v after failure %d, want %v to %v", s.Delay, n+1, shortest, longest)

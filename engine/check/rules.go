@@ -102,9 +102,16 @@ type Retry struct {
 	Never     []engine.ErrorKind // error kinds that bury at once
 	Free      []engine.ErrorKind // error kinds that cost no attempt, the first FreeMax times in a job's life
 	FreeMax   int32              // number of free failures; -1: no limit
-	Aged      bool               // the policy buries jobs by their age
 	// Delay returns the shortest and the longest delay after the n-th failure, n at least 1; nil: delays are not checked.
 	Delay func(n int32) (shortest, longest time.Duration)
+}
+
+// kind returns the nodes' configuration of a job kind; the zero one if the rules have none.
+func (r *Rules) kind(k engine.Kind) (of engine.KindConfig) {
+	if kinds := r.Node.Kinds; len(kinds) > 0 {
+		of = *ofKind(kinds, k)
+	}
+	return of
 }
 
 func (r *Rules) retry(k engine.Kind) *Retry {

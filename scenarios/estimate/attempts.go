@@ -118,7 +118,7 @@ func meanDelay(b *policies.Backoff, n int32) float64 {
 		return mean
 	}
 	forgiving := *b
-	forgiving.Count, forgiving.Deadline, forgiving.Never = policies.CountClaim, 0, nil
+	forgiving.Count, forgiving.Never = policies.CountClaim, nil
 	job := engine.Job{Failures: n - 1, LastDelay: b.Delay(1)}
 	const draws = 16
 	sum := 0.0

@@ -143,7 +143,7 @@ func effortOf(sc *spec.Scenario, class int, offered bool) (e effort) {
 		waits, again, passed := 0.0, 0.0, 0.0 // of one job: seconds in all, and how often
 		for n, left := 1, goesOn; n < tries && left > 1e-3 && passed < f.lasts; n++ {
 			delay := min(meanDelay(b, int32(n)), total)
-			if b.Deadline > 0 && passed+f.takes+delay >= b.Deadline.Seconds() {
+			if retry.Deadline > 0 && passed+f.takes+delay >= retry.Deadline.Std().Seconds() {
 				break
 			}
 			waits += left * delay
@@ -154,7 +154,7 @@ func effortOf(sc *spec.Scenario, class int, offered bool) (e effort) {
 		// Those that fail come while something fails; each waits for no longer than that.
 		fails, part := min(1, f.lasts/total), f.jobs/all
 		e.waiting += part * min(waits/total, fails*f.share)
-		endless := goesOn == 1 && tries == mostTries && b.Deadline == 0
+		endless := goesOn == 1 && tries == mostTries && retry.Deadline == 0
 		// In a storm no more are waiting than come, however often they are tried.
 		more := part * (f.share*(1+again)*f.adds + again*service)
 		switch {

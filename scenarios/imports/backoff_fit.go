@@ -222,7 +222,7 @@ const chains = 4000
 // pauseOf returns the 5th, 50th and 95th percentiles of a backoff's pause after n failures, in s.
 func pauseOf(b *policies.Backoff, n int) (q [3]float64) {
 	free := *b
-	free.MaxAttempts, free.Never, free.Deadline = 0, nil, 0
+	free.MaxAttempts, free.Never = 0, nil
 	if free.Jitter.Kind() != policies.Decorrelated || n == 1 {
 		for k, u := range percentiles {
 			_, delay := free.Next(&engine.Job{Failures: int32(n - 1)}, engine.Panicked, u)

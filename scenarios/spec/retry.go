@@ -63,7 +63,7 @@ func (r *Retry) retryPolicy(errorKind func(string) engine.ErrorKind) (*policies.
 		Power: int(own.Power), Less: int(own.Less), Plus: own.Plus.Std(), Delays: plain.Map(own.Delays, Duration.Std),
 		Scale: int(own.Scale), Max: own.Max.Std(), Jitter: r.Jitter,
 		MaxAttempts: int(r.MaxAttempts), Count: r.Count.Value(), Never: KindsOf(r.Never, errorKind),
-		Free: KindsOf(r.Free, errorKind), FreeMax: int(r.FreeMax), Deadline: r.Deadline.Std()}
+		Free: KindsOf(r.Free, errorKind), FreeMax: int(r.FreeMax)}
 	if delay := own.Delay; delay != nil && kind == policies.Fixed {
 		b.First = delay.Dist().Duration(0.5)
 	} else if delay != nil {

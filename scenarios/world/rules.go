@@ -61,7 +61,7 @@ func (w *world) promises(rand keyed.Rand) check.Rules {
 // retryRules returns the bounds on backoff delays and attempts that a checker applies to a retry policy.
 func retryRules(b *policies.Backoff) check.Retry {
 	return check.Retry{MaxAttempts: int32(min(b.MaxAttempts, 1<<30)), ByFailure: b.Count == policies.CountFailure,
-		Never: b.Never, Free: b.Free, FreeMax: int32(min(b.FreeMax, 1<<30)), Aged: b.Deadline > 0, Delay: delayBounds(b)}
+		Never: b.Never, Free: b.Free, FreeMax: int32(min(b.FreeMax, 1<<30)), Delay: delayBounds(b)}
 }
 
 // policyRules adds the guarantees of a policy to the rules r, for nodes configured as in r. It returns whether the

@@ -109,7 +109,8 @@ func newWorld(base *scenarios.Scenario, policy int) (*world, error) {
 		}
 		retry, late := sc.RetryOf(i), sc.Engine.OnTimeout.Value()
 		w.node.Kinds = append(w.node.Kinds, engine.KindConfig{Retry: policy, From: retry.From.Value(),
-			Grain: retry.Grain.Std(), Timeout: sc.TimeoutOf(i), WaitOut: late.WaitOut, Free: late.Free})
+			Grain: retry.Grain.Std(), Deadline: retry.Deadline.Std(),
+			Timeout: sc.TimeoutOf(i), WaitOut: late.WaitOut, Free: late.Free})
 	}
 	return w, nil
 }

@@ -193,7 +193,7 @@ func TestSpeedOfConfig(t *testing.T) {
 	fill(reflect.ValueOf(&c).Elem(), was)
 	draw := func(float64) time.Duration { return was }
 	c.Fetch.PollTick, c.Promoter.Tick, c.Promoter.First = draw, draw, draw
-	c.Commit.Backoff, c.Kinds = []time.Duration{was, was}, []engine.KindConfig{{Timeout: was, Grain: was}}
+	c.Commit.Backoff, c.Kinds = []time.Duration{was, was}, []engine.KindConfig{{Timeout: was, Grain: was, Deadline: was}}
 	got := onWall(Speed{Num: 20, Den: 1}, c)
 	for _, draw := range []func(u float64) time.Duration{got.Fetch.PollTick, got.Promoter.Tick, got.Promoter.First} {
 		if tick := draw(0.5); tick != want {

@@ -147,6 +147,10 @@ func TestMistakes(t *testing.T) {
 		{"a timeout below the service time", "engine: {workers: 10, timeout: 1s}\nretry: {max-attempts: 2, jitter: none, backoff: {kind: fixed, delay: 1s}}\njobs:\n  - {class: mail, arrivals: 1/s, service: 10s, fails: {rate: 50%, errors: {error: 100%}}}\n", nil},
 		{"a deadline ends the retries", "engine: {workers: 10}\nretry: {max-attempts: 100, jitter: none, backoff: {kind: fixed, delay: 1s}, deadline: 3s}\njobs:\n  - {class: mail, arrivals: 4/s, service: 500ms, fails: {rate: 50%, errors: {error: 100%}}}\n", nil},
 		{"failures cut off by a timeout fit", "engine: {workers: 2, timeout: 1s}\nretry: {max-attempts: 4, jitter: none, backoff: {kind: fixed, delay: 1s}}\njobs:\n  - {class: mail, arrivals: 10/s, service: 100ms, fails: {rate: 5%, takes: 1m}}\n", nil},
+		{"failures that a timeout cuts off are timeouts", "engine: {workers: 5, timeout: 1s}\nretry: {max-attempts: 25, jitter: none, backoff: {kind: fixed, delay: 1s}, never: [timeout]}\njobs:\n  - {class: mail, arrivals: 4/s, service: 500ms, fails: {rate: 50%, takes: 10s}}\n", nil},
+		{"failures for good that a timeout cuts off", "engine: {workers: 10, timeout: 1s}\nretry: {max-attempts: 3, jitter: none, backoff: {kind: fixed, delay: 1s}, never: [bad]}\njobs:\n  - {class: mail, arrivals: 4/s, service: 2s, fails: {rate: 50%, errors: {bad: 100%}}}\n", []string{
+			`4:29: offered load is 1.2 × the capacity: the backlog will never drain`}},
+		{"poison among jobs that fail", "engine: {workers: 24}\nretry: {max-attempts: 2, jitter: none, backoff: {kind: fixed, delay: 1s}}\njobs:\n  - {class: mail, arrivals: 10/s, service: 500ms, fails: {rate: 40%, takes: 2s}, poison: 30%}\n", nil},
 		{"two of one name", "baseline: FIFA\npolicies: [{kind: weighted}, {kind: weighted, label: W}]\n" + job, []string{
 			`1:11: no policy is named "FIFA" = there is "weighted", "W"`}},
 	} {

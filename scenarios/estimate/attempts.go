@@ -18,7 +18,7 @@ const mostTries = 1000
 // failing is one cause for which attempts of a job class fail, with its share of the attempts.
 type failing struct {
 	kinds []string    // possible error kinds
-	again float64     // share of the failures that are retried: not of a kind that buries at once
+	again float64     // share of the failures that are retried: not of a kind that buries at once, be it as timeouts
 	share float64     // share of the attempts, in (0, 1]
 	jobs  float64     // number of jobs that may fail in this way
 	takes float64     // mean seconds of such an attempt
@@ -134,8 +134,8 @@ func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 	jobs, whole := mostJobsOf(sc, job), sc.Longest().Seconds()
 	var all []failing
 	limit := FreedAt(sc, i)
-	takes := func(d *spec.Distribution) float64 { return upTo(cmp.Or(d, &job.Service).Dist(), limit) }
-	mean := takes(nil)
+	busy := func(d *spec.Distribution) float64 { return upTo(cmp.Or(d, &job.Service).Dist(), limit) }
+	mean := busy(nil)
 	never := sc.RetryOf(i).Never
 	retried := func(kinds []string) (share float64) {
 		if len(kinds) == 1 && !slices.Contains(never, kinds[0]) {
@@ -148,9 +148,18 @@ func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 		}
 		return share
 	}
-	add := func(f failing) {
+	timeout, timeouts := sc.TimeoutOf(i).Seconds(), []string{engine.Timeout.Name()}
+	late := func(d *spec.Distribution) float64 { // share of the attempts that fail as timeouts
+		if timeout == 0 || job.IgnoresCancel && sc.Engine.OnTimeout.Value().WaitOut {
+			return 0
+		}
+		return above(cmp.Or(d, &job.Service).Dist(), timeout)
+	}
+	add := func(f failing, takes *spec.Distribution) {
 		if f.share > 0 {
+			f.takes, f.adds = cmp.Or(f.takes, busy(takes)), busy(takes)-mean
 			f.again, f.lasts = retried(f.kinds), min(f.lasts, whole)
+			f.again += late(takes) * (retried(timeouts) - f.again)
 			all = append(all, f)
 		}
 	}
@@ -160,25 +169,18 @@ func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 			own = append(own, e.Kind)
 		}
 	}
-	fails := failing{kinds: own, share: job.Fails.Rate.Float(), jobs: jobs, takes: takes(job.Fails.Takes), lasts: whole}
-	fails.adds = fails.takes - mean
-	add(fails)
+	add(failing{kinds: own, share: job.Fails.Rate.Float(), jobs: jobs, lasts: whole}, job.Fails.Takes)
 	if poison := job.Poison.Float(); poison > 0 {
-		fails.share, fails.jobs = 1, max(1, jobs*poison)
-		add(fails)
+		add(failing{kinds: own, share: 1, jobs: max(1, jobs*poison), lasts: whole}, job.Fails.Takes)
 	}
-	timeout, waits := sc.TimeoutOf(i).Seconds(), job.IgnoresCancel && sc.Engine.OnTimeout.Value().WaitOut
-	if timeout > 0 && !waits {
-		add(failing{kinds: []string{engine.Timeout.Name()}, share: above(job.Service.Dist(), timeout), jobs: jobs,
-			takes: max(timeout, mean), lasts: whole})
-	}
+	add(failing{kinds: timeouts, share: late(nil), jobs: jobs, takes: max(timeout, mean), lasts: whole}, nil)
 	for k := range sc.Dependencies {
 		d := &sc.Dependencies[k]
 		if d.Name != job.Calls || d.Limit == nil || d.Over.Slow != nil {
 			continue
 		}
-		add(failing{kinds: []string{engine.Throttled.Name()}, share: d.Over.Fail.Float(), jobs: jobs,
-			takes: takes(d.Over.RejectsIn), lasts: whole, over: true})
+		add(failing{kinds: []string{engine.Throttled.Name()}, share: d.Over.Fail.Float(), jobs: jobs, lasts: whole,
+			over: true}, d.Over.RejectsIn)
 	}
 	for k := range sc.Storms {
 		s := &sc.Storms[k]
@@ -188,8 +190,8 @@ func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 			hit = slices.Contains(sc.ClassesHit(x.Hits), i)
 		}
 		if hit && x.Error != "" {
-			add(failing{kinds: []string{x.Error}, share: x.Fails, jobs: jobs, takes: takes(x.Takes), adds: takes(x.Takes) - mean,
-				lasts: s.For.Std().Seconds() * s.Windows(), storm: s})
+			add(failing{kinds: []string{x.Error}, share: x.Fails, jobs: jobs, lasts: s.For.Std().Seconds() * s.Windows(),
+				storm: s}, x.Takes)
 		}
 	}
 	return all

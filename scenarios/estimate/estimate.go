@@ -136,6 +136,9 @@ func effortOf(sc *spec.Scenario, class int, offered bool) (e effort) {
 			usual = usual.with(f)
 		default:
 			causes = append(causes, f)
+			if f.storm == nil {
+				usual.jobs -= f.jobs // all of whose attempts fail
+			}
 		}
 	}
 	for _, f := range append(causes, usual) {

@@ -228,7 +228,9 @@ func (b *batch) date(cfg *Config, now Time) {
 		if grain := Time(cfg.kind(o.Kind).Grain); grain > 0 {
 			o.due -= o.due % grain
 		}
-		o.Delay = max(0, o.due.Sub(now))
+		left := max(0, o.due.Sub(now))
+		o.Passed += o.Delay - left
+		o.Delay = left
 	}
 }
 

@@ -108,7 +108,8 @@ type Job struct {
 	Recoveries int32
 	// Snoozes counts the attempts that ended in a snooze, which are not charged.
 	Snoozes int32
-	// LastDelay is the delay of the latest nack, the base of decorrelated jitter.
+	// LastDelay is the delay of the latest nack or snooze as it was drawn, the base of decorrelated jitter: Outcome.Delay
+	// plus Outcome.Passed.
 	LastDelay time.Duration
 	Waited    time.Duration // time since it became ready (retry: was due), by the store's clock; see StoreOptions.Held
 	Age       time.Duration // time since it was enqueued, by the store's clock

@@ -33,6 +33,7 @@ type Outcome struct {
 	Tenant   TenantID      // tenant, for the record
 	Delivery int32         // delivery count, for the record
 	Delay    time.Duration // Nack, Snooze: time until the job is ready again, at least 0
+	Passed   time.Duration // Nack, Snooze: part of the drawn delay that was over before, at least 0; see Job.LastDelay
 	due      Time          // end of the delay by the engine's clock, if it does not run from the commit; else 0
 }
 

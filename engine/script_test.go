@@ -345,6 +345,9 @@ func (s *script) Send(c *engine.Call) {
 			if o.Delay != 0 {
 				fmt.Fprintf(out, " after %v", o.Delay)
 			}
+			if o.Passed != 0 {
+				fmt.Fprintf(out, ", drawn as %v", o.Delay+o.Passed)
+			}
 			if o.Stand != engine.PlaceDefault {
 				fmt.Fprintf(out, " at=%s", stands[o.Stand])
 			}

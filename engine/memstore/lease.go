@@ -160,13 +160,13 @@ func (s *Store) apply(now engine.Time, o *engine.Outcome, result *engine.Result)
 		s.bury(ref, r)
 	case engine.Nack:
 		r.failures++
-		s.historyOf(ref, r).lastDelay = o.Delay
+		s.historyOf(ref, r).lastDelay = o.Delay + o.Passed
 		s.toWaiting(ref, r, now.Add(max(0, o.Delay)), now, o.Stand)
 	case engine.Snooze:
 		h := s.historyOf(ref, r)
 		h.snoozes++
 		r.refund(result.From)
-		h.lastDelay = o.Delay
+		h.lastDelay = o.Delay + o.Passed
 		s.toWaiting(ref, r, now.Add(max(0, o.Delay)), now, o.Stand)
 	case engine.Redo:
 		r.failures++

@@ -299,14 +299,14 @@ func (m *model) apply(o *engine.Outcome) engine.Result {
 		delete(m.jobs, j.ID)
 	case engine.Nack:
 		j.Failures++
-		j.LastDelay = o.Delay
+		j.LastDelay = o.Delay + o.Passed
 		m.wait(j, m.at.Add(o.Delay), o.Stand)
 	case engine.Snooze:
 		j.Snoozes++
 		if r.From == engine.InFlight {
 			j.Charged--
 		}
-		j.LastDelay = o.Delay
+		j.LastDelay = o.Delay + o.Passed
 		m.wait(j, m.at.Add(o.Delay), o.Stand)
 	case engine.Redo:
 		j.Failures++

@@ -268,7 +268,7 @@ func (p *pair) commit(t fatal) {
 		for range p.between(1, 4) {
 			b.Outcomes = append(b.Outcomes, engine.Outcome{LeaseKey: p.key(), Verb: engine.Verb(1 + p.roll(6)), Delay: p.duration(0, 5),
 				Stand: engine.Place(p.between(0, 4)), Guard: engine.Fence(max(0, p.between(-8, 3))),
-				Refused: p.between(0, 9) == 0})
+				Refused: p.between(0, 9) == 0, Passed: p.duration(0, 3)})
 		}
 		p.batches = append(p.batches, b)
 	}

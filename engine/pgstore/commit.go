@@ -186,7 +186,8 @@ func (s *Store) queuePart(pipeline *pgx.Batch, b *engine.Batch, part []int32, sh
 	}
 	if len(moves.jobs) > 0 {
 		shape |= withMoves
-		arguments = append(arguments, moves.jobs, moves.tokens, moves.at, moves.verbs, moves.delays, moves.stands)
+		arguments = append(arguments, moves.jobs, moves.tokens, moves.at, moves.verbs, moves.delays, moves.drawn,
+			moves.stands)
 	}
 	a := new(answer)
 	pipeline.Queue(s.text.commit[shape], arguments...).Query(func(rows pgx.Rows) error {
@@ -203,15 +204,15 @@ type answer struct {
 
 // outcomeArrays holds outcomes of a batch in columns: one array for each array parameter of the SQL statement.
 type outcomeArrays struct {
-	jobs, tokens, delays []int64
-	at                   []int32
-	verbs, stands        []int16
+	jobs, tokens, delays, drawn []int64
+	at                          []int32
+	verbs, stands               []int16
 }
 
 func (a *outcomeArrays) add(o *engine.Outcome, at int32) {
 	a.jobs, a.tokens, a.at = append(a.jobs, int64(o.Job)), append(a.tokens, int64(o.Token)), append(a.at, at)
 	a.verbs, a.stands = append(a.verbs, int16(o.Verb)), append(a.stands, int16(o.Stand))
-	a.delays = append(a.delays, nanoseconds(o.Delay))
+	a.delays, a.drawn = append(a.delays, nanoseconds(o.Delay)), append(a.drawn, nanoseconds(o.Delay+o.Passed))
 }
 
 // readResults reads the results for a part of a batch from rows.

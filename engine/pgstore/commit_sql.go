@@ -63,7 +63,7 @@ const (
 //
 // Parameters: $1 node, $2 generation, $3 sequence number, $4 the number up to which batches are settled (answered), $5
 // number of outcomes; then arrays: job, token and index in the batch of the outcomes that delete their rows, with the
-// verb if any is a burial; then job, token, index, verb, delay and place (stand) of the others.
+// verb if any is a burial; then job, token, index, verb, delay, drawn delay and place (stand) of the others.
 func commitSQL(r *rules, s commitShape) string {
 	text := now + s.memory()
 	if s.mixed() {
@@ -112,8 +112,8 @@ y as (insert into buried select count(*) from a where verb = %d having count(*) 
 		from("a", at)
 	}
 	if s&withMoves != 0 {
-		text += movesSQL(r, parameters("bigint", "bigint", "integer", "smallint", "bigint", "smallint"), s)
-		from("u", fmt.Sprintf("$%d", next-4))
+		text += movesSQL(r, parameters("bigint", "bigint", "integer", "smallint", "bigint", "bigint", "smallint"), s)
+		from("u", fmt.Sprintf("$%d", next-5))
 	}
 	return text + fmt.Sprintf(`,
 k as (
@@ -138,11 +138,11 @@ func movesSQL(r *rules, arrays string, s commitShape) string {
 		engine.Bury, engine.Nack, engine.Snooze, r.waitState())
 	return fmt.Sprintf(`,
 l as materialized (
-	select j.id, o.at, o.verb, o.delay, o.stand, %[1]s as was, j.delivery as delivered,
+	select j.id, o.at, o.verb, o.drawn, o.stand, %[1]s as was, j.delivery as delivered,
 		%[2]s as due,
 		%[3]s as becomes
 	from unnest(%[4]s)
-		as o(job, token, at, verb, delay, stand), t n, jobs j
+		as o(job, token, at, verb, delay, drawn, stand), t n, jobs j
 	where %[13]s and %[5]s and not (select seen from m)%[14]s
 	for update of j),
 u as (
@@ -153,7 +153,7 @@ u as (
 		failures = case when l.verb in (%[7]d, %[8]d, %[9]d) then coalesce(j.failures, 0) + 1 else j.failures end,
 		snoozes = case when l.verb = %[10]d then coalesce(j.snoozes, 0) + 1 else j.snoozes end,
 		charged = j.charged - case when l.verb in (%[10]d, %[11]d) and l.was = 3 then 1 else 0 end,
-		last_delay = case when l.verb in (%[7]d, %[10]d) then l.delay else j.last_delay end
+		last_delay = case when l.verb in (%[7]d, %[10]d) then l.drawn else j.last_delay end
 	from l, t n where %[15]s
 	returning l.was + case when j.serial is not null and l.becomes = 5 then %[12]d else 0 end as what, l.at, `+
 		`l.delivered, n.now - j.enqueued_at as age)`,

@@ -34,7 +34,7 @@ func (p *pair) commit() {
 			continue
 		}
 		if p.roll(3) == 0 {
-			o.Stand = engine.Place(p.roll(5))
+			o.Stand, o.Passed = engine.Place(p.roll(5)), p.duration(0, 5)
 		}
 		for i := range b {
 			o.LeaseKey = l[i].Key()

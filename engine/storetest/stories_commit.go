@@ -153,12 +153,12 @@ func playLife(c *client) {
 	c.elapse(1)
 	l := expect("claimed", c.claim(1), 1, 1)
 	c.elapse(1)
-	r := c.nack(l, 2)
+	r := c.outcomes(engine.Outcome{LeaseKey: l.Key(), Verb: engine.Nack, Delay: c.ticks(2), Passed: c.ticks(3)})[0]
 	c.about("age at the nack", r.Age, 2)
 	r.Age = 0
 	c.same("nacked", r, engine.Result{Status: engine.Applied, From: engine.InFlight, Class: engine.Fresh})
 	c.elapse(3)
-	want.Delivery, want.Charged, want.Failures, want.LastDelay = 2, 2, 1, c.ticks(2)
+	want.Delivery, want.Charged, want.Failures, want.LastDelay = 2, 2, 1, c.ticks(5)
 	l = expect("after a nack", c.claim(1), 1, 5)
 	if r := c.commit(l, engine.Return); r.Class != engine.Retry || r.From != engine.InFlight {
 		c.Errorf("returned: %+v", r)

@@ -27,8 +27,9 @@ type fetcher struct {
 
 	statsEvery time.Duration // interval between reads of the store's statistics; 0: the policy needs none
 	statsPulse pulse
-	statsID    uint64
-	statsAt    Time // time of the next stats call
+	statsID    uint64 // stats call under way; 0: none
+	statsLost  Time   // time at which it counts as lost
+	statsAt    Time   // time of the next stats call
 	statsGot   Time
 }
 
@@ -56,10 +57,12 @@ func (f *fetcher) deadline() Time { return min(f.pollAt, f.beatAt, f.lostAt, f.s
 func (f *fetcher) tick(e *Engine) {
 	if e.now >= f.statsAt {
 		f.statsAt = e.now.Add(f.statsPulse.pause(&e.cfg, f.statsEvery, nil))
-		c := e.call(OpStats)
-		c.Limit = statsLimit
-		f.statsID = c.ID
-		e.driver.Send(c)
+		if f.statsID == 0 || e.now >= f.statsLost { // a count may take longer than the interval
+			c := e.call(OpStats)
+			c.Limit = statsLimit
+			f.statsID, f.statsLost = c.ID, e.now.Add(e.cfg.CallTimeout)
+			e.driver.Send(c)
+		}
 	}
 	if e.now >= f.lostAt {
 		// The store may have leased jobs that we will never hear of: they wait
@@ -269,10 +272,12 @@ func (f *fetcher) onLateClaim(e *Engine, r *Call) {
 }
 
 func (f *fetcher) onStats(e *Engine, r *Call) {
-	if r.ID != f.statsID || r.Err != nil {
+	if r.ID != f.statsID {
 		return
 	}
-	f.view.Store, f.statsGot = r.Stats, e.now
+	if f.statsID = 0; r.Err == nil {
+		f.view.Store, f.statsGot = r.Stats, e.now
+	}
 }
 
 // onWorkerFree claims for a worker that became free. After a claim that found the store empty it waits for a wake or

@@ -1,5 +1,7 @@
 package engine
 
+import "slices"
+
 // promoter makes due waiting jobs ready, a batch at each tick.
 type promoter struct {
 	nextAt Time
@@ -107,9 +109,15 @@ type elector struct {
 	role   Op
 	nextAt Time
 	pulse  pulse
+	asked  []question // calls that may still be answered, oldest first
+	until  Time       // end of this engine's leadership, by its own clock
+}
+
+// question is a request for leadership under way.
+type question struct {
 	id     uint64
 	sentAt Time
-	until  Time // end of this engine's leadership, by its own clock
+	lostAt Time // time at which it counts as lost, unless it is the latest
 }
 
 func (l *elector) init(role Op, on bool, now Time) {
@@ -133,21 +141,26 @@ func (l *elector) tick(e *Engine) {
 	l.nextAt = e.now.Add(l.pulse.pause(&e.cfg, e.cfg.Leader.Renew, nil))
 	c := e.call(OpLead)
 	c.Role, c.TTL = l.role, e.cfg.Leader.TTL
-	l.id, l.sentAt = c.ID, e.now
+	lost := func(q question) bool { return e.now >= q.lostAt }
+	l.asked = append(slices.DeleteFunc(l.asked, lost), question{c.ID, e.now, e.now.Add(e.cfg.CallTimeout)})
 	e.driver.Send(c)
 }
 
+// onLead handles the answer to a request for leadership, which may have taken longer than Leader.Renew: that to the
+// latest request counts, and an earlier one unless it counts as lost or a later one has come.
 func (l *elector) onLead(e *Engine, r *Call) {
-	if r.ID != l.id || r.Err != nil {
+	i := slices.IndexFunc(l.asked, func(q question) bool { return q.id == r.ID })
+	if i < 0 || r.Err != nil || i < len(l.asked)-1 && e.now >= l.asked[i].lostAt {
 		return
 	}
-	l.id = 0
+	sentAt := l.asked[i].sentAt
+	l.asked = slices.Delete(l.asked, 0, i+1)
 	if !r.Leading {
 		l.until = -Never
 		return
 	}
 	wasLeading := l.leading(e.now)
-	l.until = l.sentAt.Add(e.cfg.Leader.TTL)
+	l.until = sentAt.Add(e.cfg.Leader.TTL)
 	if wasLeading {
 		return
 	}

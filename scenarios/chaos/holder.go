@@ -91,7 +91,7 @@ func (w *wire) takesOver(now engine.Time, c *engine.Call) {
 		w.checker.Complain(check.Recovery, 0, "node %d leads since %v, and has not looked for expired leases",
 			node, time.Duration(n.reaps))
 	}
-	if c.Op == engine.OpLead && c.Role == engine.OpRecover { // whose answer counts in place of the one before
+	if c.Op == engine.OpLead && c.Role == engine.OpRecover { // whose answer may come before that of the one before
 		n.reaps, n.asks = 0, c.ID
 	} else if n.reaps <= now {
 		n.reaps = 0

@@ -152,11 +152,11 @@ func (c *Checker) mayBeLost(r ref, j *job) bool {
 // learned of the lease, or has given up committing the outcome.
 func (c *Checker) isAbandoned(r ref, j *job) bool {
 	l, died := &c.rules.Node.Lease, j.life != c.nodes[j.node].life
-	reaper := c.jobs.recoveries[r].reaper
-	answered := c.heard(j.claimed) && reaper.Generation() == c.nodes[reaper.Node()].life
-	if j.reaped && (!j.untimed || answered) || died && l.OfNode && !l.Kept {
+	reaps := c.jobs.recoveries[r]
+	alive := reaps.reaper.Generation() == c.nodes[reaps.reaper.Node()].life
+	if j.reaped && (!j.untimed || c.heard(j.claimed) && alive && reaps.gaveUp != j.token) || died && l.OfNode && !l.Kept {
 		// The lease expires, or its reaper ends it; without a fence an earlier holder may have prolonged it for ever, of
-		// which a reaper without an answer, or one that died, knows nothing.
+		// which a reaper without an answer, or one that died or has given its outcome up, knows nothing.
 		return false
 	}
 	return died || j.begun&bit(j.delivery) == 0 || j.dropped == j.token

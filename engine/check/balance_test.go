@@ -18,6 +18,10 @@ func TestKeptForEver(t *testing.T) {
 	late := func(s *story, kind engine.EventKind) *story { // under the first lease
 		return s.add(engine.Event{Kind: kind, Job: 1, Delivery: 1, Token: 1})
 	}
+	gaveUp := func(s *story) *story { // by the reaper
+		token := s.events[len(s.events)-1].Token
+		return s.add(engine.Event{Kind: engine.GaveUp, Job: 1, Delivery: 1, Token: token, Node: 1, Error: engine.LeaseExpired})
+	}
 	const kept, drops = engine.Extended, engine.GaveUp
 	tests := []struct {
 		name  string
@@ -30,6 +34,9 @@ func TestKeptForEver(t *testing.T) {
 		{"not given up", late(taken(begun()), kept), false, "I-18"},
 		{"not kept", late(taken(begun()), drops), false, "I-18"},
 		{"the reaper had its answer", late(late(taken(begun()), kept), drops), true, "I-18"},
+		{"the reaper gave up too", late(late(gaveUp(taken(begun())), kept), drops), true, ""},
+		{"the reaper gave up alone", late(gaveUp(taken(begun())), kept), true, "I-18"},
+		{"an earlier reaper gave up", late(late(taken(gaveUp(taken(begun()))), kept), drops), true, "I-18"},
 		{"the reaper died", late(late(taken(begun()), kept), drops).restart(1), true, ""},
 		{"another process than the reaper died", late(late(taken(begun()), kept), drops).restart(0), true, "I-18"},
 	}

@@ -285,6 +285,10 @@ func (c *Checker) drops(s *subject) {
 	j := s.j
 	switch {
 	case j == nil:
+	case j.token == s.Token && j.reaped:
+		r := c.jobs.recoveries[s.r]
+		r.gaveUp = s.Token
+		c.jobs.recoveries[s.r] = r
 	case j.token == s.Token:
 		j.dropped = s.Token
 		s.n.toldOf(j)

@@ -60,6 +60,7 @@ type job struct {
 type recoveries struct {
 	reaper  engine.EngineID // reaper that last recovered the lease
 	wrote   engine.Token    // token under which a reaper last committed its outcome
+	gaveUp  engine.Token    // token under which a reaper last gave up committing it
 	n       int32           // recoveries counted, since at
 	most    int32           // upper bound of those counted by any reaper
 	at      engine.Time     // time of the first

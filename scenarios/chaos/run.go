@@ -169,15 +169,13 @@ func (s *setup) drive(run *sim.Sim, checker *check.Checker, checked bool) {
 		if deadline == engine.Never && run.Now() > healed && run.Store().NextDue() > run.Now() {
 			var waits time.Duration
 			deadline, waits = s.Deadline(run.Now(), s.memory)
-			if s.begun > s.ended { // storms made executions long: some outlast their jobs, or keep others waiting
-				late = max(0, s.busy.Sub(run.Now()))
-			}
+			late = s.beyond(run)
 			if s.due = deadline; s.waits != nil {
 				s.waits(waits + late)
 			}
 		}
 		if run.Now() > deadline && !run.Over() {
-			if late == 0 || s.begun == s.ended {
+			if late == 0 || s.begun == s.ended && s.letGo(run) {
 				break
 			}
 			deadline, late = deadline.Add(late), 0
@@ -208,6 +206,22 @@ func (s *setup) drive(run *sim.Sim, checker *check.Checker, checked bool) {
 	if s.begun != s.ended {
 		checker.Complain(check.Effects, 0, "%d executions began, %d ended", s.begun, s.ended)
 	}
+}
+
+// beyond returns for how long processes may run what the store no longer has, after the storms: executions that storms
+// made long outlast their jobs, and jobs that wait in a process until they are due (engine.StoreOptions.Held) are run
+// one after the other although their leases have lapsed.
+func (s *setup) beyond(run *sim.Sim) (late time.Duration) {
+	if s.begun > s.ended {
+		late = max(0, s.busy.Sub(run.Now()))
+	}
+	turns := time.Duration(0)
+	for node := range int32(s.Nodes) {
+		if held, _, _ := run.Holds(node); s.Options.Held {
+			turns = max(turns, s.Turns(held))
+		}
+	}
+	return late + turns
 }
 
 // letGo reports whether no process in the simulation holds a lease or runs a job any more.

@@ -66,6 +66,11 @@ func (b *Bounds) Deadline(now engine.Time, store *memstore.Store) (end engine.Ti
 	return now.Add(b.drain(l)), b.drain(l) - l.chain + l.step
 }
 
+// Turns returns an upper bound on the time in which a process runs the given number of jobs that it holds.
+func (b *Bounds) Turns(jobs int) time.Duration {
+	return b.service * time.Duration((jobs+b.Node.Workers-1)/b.Node.Workers)
+}
+
 // need adds the attempts that are still possible for an unfinished job to the totals of remaining work.
 func (b *Bounds) need(l *left, u *unfinished.Job) {
 	most := b.tries() - b.free

@@ -185,7 +185,7 @@ type limbo struct {
 // longer (see limbo), as it may still be executed; a dead one that has succeeded stays while it may be redriven, since
 // a further success then is a duplicate.
 func (c *Collector) forget(j *knownJob) {
-	if _, dead := c.dead[j.id]; dead && j.successes > 0 {
+	if j.successes > 0 && c.isDead(j) {
 		return
 	}
 	if j.pending == 0 {
@@ -207,10 +207,19 @@ func (c *Collector) forget(j *knownJob) {
 
 // drop removes a job from the table: no execution of it is expected any more.
 func (c *Collector) drop(j *knownJob) {
-	if _, dead := c.dead[j.id]; j.ended && !dead {
+	if c.resubmitted != nil && j.ended && !c.isDead(j) {
 		c.onCopyEnded(j.id)
 	}
 	c.known.remove(j.id)
+}
+
+// isDead reports whether a job is dead and may be redriven.
+func (c *Collector) isDead(j *knownJob) bool {
+	if c.dead == nil {
+		return false
+	}
+	_, dead := c.dead[j.id]
+	return dead
 }
 
 // settled reports whether no event is expected of j: it is not leased, does not run, and has ended or never succeeded.

@@ -54,12 +54,12 @@ var leaseStories = []story{
 	{"what a recovery counts", with(func(o *engine.StoreOptions) {
 		o.RecoveriesWithin = 10 * time.Second
 	}), func(c *client) {
-		c.part("of the last ten ticks", with(func(o *engine.StoreOptions) {
+		c.part("within ten ticks of the first", with(func(o *engine.StoreOptions) {
 			o.RecoveriesWithin = c.ticks(10)
 		}), func(c *client) {
 			c.add(engine.NewJob{ID: 1})
 			c.claim(1)
-			for i, want := range []int32{1, 2, 1} { // at 7, 14 and 21: the first is forgotten by then
+			for i, want := range []int32{1, 2, 1} { // at 7, 14 and 21: the period of the first is over by then
 				c.elapse(7)
 				if l, _ := c.recover(1, 0); len(l) != 1 || l[0].Recoveries != want {
 					c.Errorf("recovery %d: %+v, want it to count %d", i, l, want)

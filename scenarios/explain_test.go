@@ -44,7 +44,7 @@ jobs:
     arrivals: {process: poisson, rate: 10/s}
     service: {dist: exponential, mean: 100ms}
     retry: {jitter: full}
-  - {class: post, arrivals: {process: poisson, rate: 1/s}, service: 1s, retry: {preset: sidekiq, never: [teapot]}}
+  - {class: post, arrivals: {process: poisson, rate: 1/s}, service: 1s, poison: 1%, retry: {preset: sidekiq, never: [teapot]}}
 policies: [{kind: fifo}, {kind: weighted, with: {retry.jitter: none, engine.preset: oban}}]
 `
 	sets := []Override{{Path: "engine.lease.ttl", Value: "90s"}, {Path: "seeds", Value: "3"}}

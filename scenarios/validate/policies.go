@@ -298,12 +298,17 @@ func mayRetry(sc *spec.Scenario) bool {
 	if slices.ContainsFunc(sc.Storms, func(s spec.Storm) bool { return s.Effect().Class == "" }) {
 		return true
 	}
+	l := &sc.Engine.Lease
+	lapses := l.Lasts() // time after which leases end under jobs that run on; 0: never
+	if l.Heartbeat > 0 && l.Heartbeat < l.TTL {
+		lapses = plain.Either(l.OfNode(), 0, l.Max)
+	}
 	for i := range sc.Jobs {
 		job := &sc.Jobs[i]
-		longest := longRun * job.Service.Average().Std()
-		expires := sc.Engine.Lease.Heartbeat == 0 && longest >= sc.Engine.Lease.Lasts().Std()
+		longest := longRun * job.Service.Average()
+		reaches := func(end spec.Duration) bool { return end > 0 && longest >= end }
 		fails := job.Fails.Rate.Num+job.Poison.Num+job.Kills.Num+job.Silences.Num > 0 || job.Calls != ""
-		if fails || expires || longest >= sc.TimeoutOf(i) {
+		if fails || reaches(lapses) || reaches(spec.Duration(sc.TimeoutOf(i))) {
 			return true
 		}
 	}

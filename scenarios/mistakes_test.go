@@ -151,6 +151,7 @@ func TestMistakes(t *testing.T) {
 		{"failures for good that a timeout cuts off", "engine: {workers: 10, timeout: 1s}\nretry: {max-attempts: 3, jitter: none, backoff: {kind: fixed, delay: 1s}, never: [bad]}\njobs:\n  - {class: mail, arrivals: 4/s, service: 2s, fails: {rate: 50%, errors: {bad: 100%}}}\n", []string{
 			`4:29: offered load is 1.2 × the capacity: the backlog will never drain`}},
 		{"poison among jobs that fail", "engine: {workers: 24}\nretry: {max-attempts: 2, jitter: none, backoff: {kind: fixed, delay: 1s}}\njobs:\n  - {class: mail, arrivals: 10/s, service: 500ms, fails: {rate: 40%, takes: 2s}, poison: 30%}\n", nil},
+		{"commits that are tried again at once, and then dropped", "engine: {commit: {tries: 2, backoff: [0s], give-up: drop}, store: {commit: 0s}}\njobs:\n  - {class: mail, arrivals: 4/s, service: 500ms}\nstorms: [{name: off, at: 1m, for: 1m, calls: {ops: [commit], error: 100%}}]\n", nil},
 		{"two of one name", "baseline: FIFA\npolicies: [{kind: weighted}, {kind: weighted, label: W}]\n" + job, []string{
 			`1:11: no policy is named "FIFA" = there is "weighted", "W"`}},
 	} {

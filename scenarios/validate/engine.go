@@ -122,7 +122,8 @@ func (c *validator) checkHotLoop() {
 		return
 	}
 	e, atOnce := &c.sc.Engine, false
-	if pauses := e.Commit.Backoff; len(pauses) > 0 {
+	ends := e.Commit.Tries > 0 && e.Commit.GiveUp.Value() // the outcomes are dropped
+	if pauses := e.Commit.Backoff; len(pauses) > 0 && !ends {
 		longest := pauses[len(pauses)-1] // of those that come again and again
 		if tries := int(e.Commit.Tries); tries > 0 {
 			longest = slices.Max(pauses[:min(tries, len(pauses))])

@@ -260,6 +260,9 @@ func (e *Engine) outcome(o *Outcome, l *Lease, err ErrorKind, heldAt Time) {
 			o.due = heldAt.Add(o.Delay)
 			left = max(0, o.due.Sub(e.now))
 		}
+		if err == LeaseExpired && e.cfg.Reaper.After == Redo {
+			left = 0 // see reaper.outcome
+		}
 		if k.Deadline > 0 && o.Verb != Bury && age >= k.Deadline-left {
 			o.Verb, o.Delay, o.due, o.Aged = Bury, 0, 0, true
 		}

@@ -133,6 +133,18 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
+// TestDeadlineOfTheRecovered recovers jobs that are ready again at once, whatever the delay of a retry: those that are
+// 10 min old then are buried.
+func TestDeadlineOfTheRecovered(t *testing.T) {
+	for age, want := range map[time.Duration]Verb{10*time.Minute - 1: Redo, 10 * time.Minute: Bury} {
+		e := Engine{cfg: Config{Kinds: []KindConfig{{Retry: decided{Nack, time.Minute}, Deadline: 10 * time.Minute}}, Reaper: ReaperConfig{After: Redo}}}
+		l, o := Lease{Job: Job{Age: age}}, Outcome{}
+		if e.reap.outcome(&e, &o, &l, e.now); o.Verb != want || o.Aged != (want == Bury) {
+			t.Errorf("%v old: %v, aged: %v, want %v", age, o.Verb, o.Aged, want)
+		}
+	}
+}
+
 // TestKeysOfAHeartbeatStay sends a heartbeat that gets no answer in time and then another: the first still names its
 // leases, as it may be on its way, and a late answer to it is understood although the driver used the record again.
 func TestKeysOfAHeartbeatStay(t *testing.T) {

@@ -26,9 +26,9 @@ type budget struct {
 // budgets has a row for each package: its budget and its goal. `go test ./scripts -run Budgets -v` prints the figures
 // of today, and with -rewrite they become the ceilings.
 var budgets = []budget{
-	{"engine", 3457, 2850},
+	{"engine", 3469, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
-	{"engine/check", 3175, 1650},
+	{"engine/check", 3182, 1650},
 	{"engine/dist", 1054, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 85, 83},    // of which 33 are the FIFO that package engine had, and package sim once more
@@ -36,19 +36,19 @@ var budgets = []budget{
 	{"engine/live", 1327, 1300},
 	{"engine/live/metrics", 315, 280}, // for Prometheus, which package live does without
 	{"engine/memstore", 3187, 2250},
-	{"engine/pgstore", 2874, 2130},
+	{"engine/pgstore", 2875, 2130},
 	{"engine/pgstore/pgserver", 543, 500},
 	{"engine/quantity", 814, 480},
 	{"engine/sim", 2047, 1400},
 	{"engine/unfinished", 21, 21}, // of which memstore, check, measure and world know: a type of each before
-	{"policies", 2776, 1850},
+	{"policies", 2767, 1850},
 	{"scenarios", 1132, 800},      // the language with the rooms below it: 4,700 in all
 	{"scenarios/apply", 517, 398}, // of which systems.yaml is the table
 	{"scenarios/chaos", 2294, 1350},
 	{"scenarios/checked", 188, 196},
 	{"scenarios/checks", 423, 300},
 	{"scenarios/diagnostics", 525, 559},
-	{"scenarios/estimate", 591, 250},
+	{"scenarios/estimate", 596, 250},
 	{"scenarios/imports", 4568, 3650},
 	{"scenarios/origins", 218, 150}, // qsim explain
 	{"scenarios/pool", 118, 100},
@@ -58,9 +58,9 @@ var budgets = []budget{
 	{"scenarios/study", 5040, 3000},
 	{"scenarios/trace", 1569, 1250},
 	{"scenarios/tree", 505, 444}, // YAML with positions
-	{"scenarios/validate", 1113, 600},
+	{"scenarios/validate", 1119, 600},
 	{"scenarios/verify", 3300, 2600},
-	{"scenarios/world", 4534, 2700},
+	{"scenarios/world", 4535, 2700},
 	{"results", 4412, 2300},
 	{"results/measure", 4741, 3150},
 	{"results/plain", 416, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_131, 56_000
+	mostLines, goalLines             = 82_154, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -62,7 +62,8 @@ func (c *Checker) mayDie(s *subject) bool {
 		attempts = j.failures.most + 1
 	}
 	reaped := reaper.After == engine.Bury || reaper.BuryAt > 0 && recovered >= reaper.BuryAt
-	return reaped && s.Error == engine.LeaseExpired || c.rules.kind(s.JobKind).Deadline > 0 || slices.Contains(retry.Never, s.Error) ||
+	return reaped && s.Error == engine.LeaseExpired || c.rules.kind(s.JobKind).Deadline > 0 ||
+		slices.Contains(retry.Never, s.Error) ||
 		s.From == engine.Ready && c.rules.Sheds > 0 && c.now.Sub(j.ready) > c.rules.Sheds ||
 		retry.MaxAttempts > 0 && attempts >= retry.MaxAttempts ||
 		c.complain(Limit, "it has had %d of %d attempts, and was recovered %d times of %d",

@@ -17,7 +17,7 @@ var found = map[string]finding{
 	"the reaper overwrites a completed job":                      {9, 6, "I-3", 0x7aa6a956, 0x0e71311d},
 	"the reaper overrules a new attempt":                         {365, 411, "I-6", 0x4d877fcc, 0x4d877fcc},
 	"the reaper reads, and writes later":                         {23, 7, "I-9", 0xe743f11d, 0xa71e386f},
-	"attempts are counted twice when a reply is lost":            {46, 3, "I-4", 0x120919b8, 0x4888151c},
+	"attempts are counted twice when a reply is lost":            {46, 5, "I-4", 0x120919b8, 0x0e86d409},
 	"one attempt more than the limit":                            {8, 1, "I-4", 0xc44fdb15, 0x251646f1},
 	"one attempt less than the limit":                            {8, 1, "I-4", 0xc44fdb15, 0x251646f1},
 	"a heartbeat extends a recovered lease":                      {4, 2, "I-7", 0xf8a5ac7e, 0x82f0b036},

@@ -253,6 +253,31 @@ func TestWindow(t *testing.T) {
 	}
 }
 
+// TestLateClaim: what becomes of the jobs of a late answer is up to late-claim, so its words leave it open.
+func TestLateClaim(t *testing.T) {
+	s := simulation(t, `
+name: late
+duration: 4s
+warmup: 0s
+engine: {workers: 1, call-timeout: 1s, lease: {heartbeat: 0s, late-claim: run}, store: {claim: 600ms}}
+jobs: [{class: a, arrivals: {process: batch, size: 1, every: 10s}, service: 1s}]
+`, 1)
+	var got []string
+	tell := func(f Fact) error {
+		if f.Event == "refused-late" || f.Event == "started" {
+			got = append(got, f.Words)
+		}
+		return nil
+	}
+	if _, err := s.Window(context.Background(), WindowOptions{To: s.End()}, tell); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"node 0 gets the answer to a claim that it had given up on: 1 job", "attempt 1 starts on node 0"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // checkNumbers holds the lengths of time that facts have as numbers to the events.
 func checkNumbers(t *testing.T, facts []Fact, from []engine.Event) {
 	t.Helper()

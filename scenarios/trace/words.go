@@ -116,7 +116,7 @@ var sentences = map[engine.EventKind]string{
 	engine.LeaseForgotten: "the store loses the record of its lease: in flight, and held by nobody it knows",
 	engine.Called:         "node $node calls $op: $rows",
 	engine.CallTimedOut:   "node $node gets no answer to its $op in time",
-	engine.RefusedLate:    "node $node gets the answer to a claim too late: it does not run the $jobs",
+	engine.RefusedLate:    "node $node gets the answer to a claim that it had given up on: $jobs",
 	engine.NodeUp:         "node $node starts",
 	engine.NodeDown:       "the process of node $node dies",
 	engine.NodePause:      "node $node freezes",

@@ -103,7 +103,7 @@ type Reaper struct {
 	Owner   Either[owners] `yaml:"owner"`    // nodes that recover: every node, or the leader alone
 	// most recoveries of a job (within the time of within); one more buries it; 0: the first one buries it
 	Max Limit `yaml:"max"`
-	// period, from a recovery on, in which max counts; the first after it begins another; 0s: since the job was enqueued
+	// time from the first recovery that max counts, after which the count starts anew; 0s: no limit
 	Within Duration `yaml:"within"`
 	// outcome of a recovered job: retry, decided by the retry policy; ready; or dead
 	After After `yaml:"after"`

@@ -82,8 +82,8 @@ type JobClass struct {
 	Patience *Patience `yaml:"patience,omitempty"`
 	// most jobs of the class in flight, of all nodes; 0: no limit
 	MaxRunning Count `yaml:"max-running"`
-	// each job has a key; of jobs with one key only one is ready or in flight at a time, in the order they were
-	// enqueued
+	// each job has a key; of jobs with one key only the first that was enqueued may be claimed: the others are ready, but
+	// wait until it has ended
 	Serial    *Serial   `yaml:"serial,omitempty"`
 	Timeout   *Duration `yaml:"timeout,omitempty"` // execution timeout of this class; see TimeoutOf
 	RetryKeys yaml.Node `yaml:"retry,omitempty"`   // overrides of any keys of retry, for this class alone; see RetryOf

@@ -48,11 +48,19 @@ func (c *validator) checkLoad() {
 func (c *validator) checkClassLoad(i int, job *spec.JobClass, busy float64) {
 	need := job.Arrivals.MeanRate() * busy
 	keys := cmp.Or(job.Serial, &spec.Serial{}).Keys
-	in, grows := c.In("jobs", i), ": the backlog will never drain"
+	in, grows := c.In("jobs", i), c.grows(job.Arrivals.End(c.sc.Duration))
 	in.Warn(job.MaxRunning > 0 && need > float64(job.MaxRunning), "max-running",
 		"the class needs %s jobs running at once%s", short(need), grows)
 	in.Warn(job.Serial != nil && need > float64(keys), "serial",
 		"the class needs %s jobs running at once, but has %d keys%s", short(need), keys, grows)
+}
+
+// grows returns, for a warning, how long the backlog grows under a load above the capacity that lasts until end.
+func (c *validator) grows(end spec.Duration) string {
+	if end < c.sc.Duration {
+		return fmt.Sprintf(": the backlog grows until %v", end)
+	}
+	return ": the backlog will never drain"
 }
 
 // checkOffered warns of a load, retries included, that exceeds the workers' capacity, at the busiest time of all
@@ -76,8 +84,9 @@ func (c *validator) checkOffered(busy, again []float64) {
 		return
 	}
 	var terms []string
-	heaviest, retries := classes[0], ""
+	heaviest, retries, end := classes[0], "", c.sc.Duration
 	for _, i := range classes {
+		end = min(end, jobs[i].Arrivals.End(c.sc.Duration))
 		terms = append(terms, meanText(&jobs[i].Arrivals)+" × "+seconds(busy[i]))
 		if again[i] > 0 {
 			retries = ", retries included"
@@ -93,8 +102,8 @@ func (c *validator) checkOffered(busy, again []float64) {
 	if len(c.sc.Storms) > 0 {
 		even = " even without the storm"
 	}
-	c.In("jobs", heaviest).Warn(true, "arrivals.rate", "offered load is %s × the capacity%s: the backlog will never drain",
-		short(worst/workers), even).Note = fmt.Sprintf("%s ÷ %.0f workers%s", sum, workers, retries)
+	c.In("jobs", heaviest).Warn(true, "arrivals.rate", "offered load is %s × the capacity%s%s",
+		short(worst/workers), even, c.grows(end)).Note = fmt.Sprintf("%s ÷ %.0f workers%s", sum, workers, retries)
 }
 
 // checkTotal reports more jobs than one run can hold: usual arrivals and bursts together.

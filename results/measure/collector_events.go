@@ -104,7 +104,7 @@ func (c *Collector) leased(at engine.Time, l *engine.Lease, class engine.Class) 
 	}
 	j := c.known.put(l.ID)
 	j.enqueued, j.readySince, j.token = k.enqueued, at-engine.Time(k.waited), l.Token
-	j.leased, j.started, j.lost, j.ended = true, false, false, false
+	j.leased, j.started, j.runs, j.lost, j.ended = true, false, false, false, false
 	j.expires = at.Add(c.lease)
 	j.pending++
 	j.cohort = c.cohorts.of(k.enqueued, l.Kind, l.Tenant)
@@ -141,7 +141,7 @@ func (c *Collector) Started(at engine.Time, _ int32, _ engine.Slot, l *engine.Le
 	if j.token != l.Token {
 		return // the lease is no longer the latest: the time the job became ready is forgotten
 	}
-	j.started = true
+	j.started, j.runs = true, true
 	waited := max(int64(at-j.readySince), 0)
 	bucket := bucketOf(waited)
 	for _, s := range c.cohorts.lists[j.cohort] {
@@ -178,6 +178,7 @@ func (c *Collector) onEnded(
 	if j.running > 0 {
 		j.running--
 	}
+	j.runs = j.runs && j.token != l.Token
 	sets := c.cohorts.lists[j.cohort]
 	for _, s := range sets {
 		s.busy += float64(ran)

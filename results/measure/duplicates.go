@@ -36,7 +36,7 @@ func (j *knownJob) blame(alive bool) {
 // overrun records that the holder of a lease gave the job back (nack) before its handler ended. If its handler runs on,
 // or had succeeded meanwhile, a second success of the job is blamed on the overrun.
 func (j *knownJob) overrun() {
-	if _, succeeded := j.successUnder(j.token); succeeded || j.running > 0 && j.successes == 0 {
+	if _, succeeded := j.successUnder(j.token); succeeded || j.runs && j.successes == 0 {
 		j.cause = overran
 	}
 }

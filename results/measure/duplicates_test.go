@@ -130,6 +130,18 @@ var duplicateStories = []struct {
 		tp.outcome(50, engine.Returned, 1, tp.take(50, 1), 0)
 		tp.run(51, 1, 50, 1)
 	}, map[string]float64{"lease": 1}},
+	{"a lease lapses, and a retry fails while the handler runs on", func(tp *tape) {
+		slow := tp.lease(20, 1, 20)
+		tp.start(20, 1, slow)
+		tp.outcome(30, engine.Returned, 1, tp.take(30, 1), 0)
+		second := tp.lease(31, 1, 30)
+		tp.start(31, 1, second)
+		tp.finish(32, 1, second, 1, engine.FirstErrorKind)
+		tp.outcome(32, engine.Nacked, 1, second, 1)
+		tp.promote(33, 1, engine.Retry)
+		tp.finish(34, 1, slow, 14, engine.NoError)
+		tp.run(35, 1, 33, 1)
+	}, map[string]float64{"lease": 1}},
 	{"a nack is taken after its lease has gone to a reaper", func(tp *tape) {
 		first := tp.lease(20, 1, 20)
 		tp.start(20, 1, first)

@@ -21,6 +21,7 @@ type knownJob struct {
 	late       [2]bool      // whether the lease of each of ran had expired when its execution ended
 	leased     bool
 	started    bool         // an execution under the latest lease has begun
+	runs       bool         // it is under way
 	lost       bool         // the holder knows that the lease of the latest claim is gone
 	ended      bool         // done or dead
 	twice      bool         // the effect of the job was applied more than once

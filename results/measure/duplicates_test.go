@@ -142,6 +142,18 @@ var duplicateStories = []struct {
 		tp.finish(34, 1, slow, 14, engine.NoError)
 		tp.run(35, 1, 33, 1)
 	}, map[string]float64{"lease": 1}},
+	{"a lease lapses in vain, and the retry goes on after its timeout", func(tp *tape) {
+		first := tp.lease(20, 1, 20)
+		tp.start(20, 1, first)
+		tp.outcome(30, engine.Returned, 1, tp.take(30, 1), 0)
+		second := tp.lease(31, 1, 30)
+		tp.start(31, 1, second)
+		tp.finish(32, 1, first, 12, engine.FirstErrorKind)
+		tp.outcome(35, engine.Nacked, 1, second, 1)
+		tp.finish(36, 1, second, 5, engine.NoError)
+		tp.promote(36, 1, engine.Retry)
+		tp.run(37, 1, 36, 1)
+	}, map[string]float64{"timeout": 1}},
 	{"a nack is taken after its lease has gone to a reaper", func(tp *tape) {
 		first := tp.lease(20, 1, 20)
 		tp.start(20, 1, first)
@@ -293,20 +305,22 @@ func TestOverlappingExecutions(t *testing.T) {
 }
 
 // A caller gives up on a copy that is executed but not acked, and on one that is not; a third
-// caller's copy dies.
+// caller's copy dies, and of a fourth one the second copy does, without having been claimed.
 func TestResubmittedCopies(t *testing.T) {
 	s := settings()
 	s.Patience, s.CopyBits = []time.Duration{5 * time.Second, 0}, 8
 	tp := newTape(s, 0)
-	for caller := engine.JobID(1); caller <= 3; caller++ {
+	for caller := engine.JobID(1); caller <= 4; caller++ {
 		tp.enqueue(20, caller<<8, 0)
 	}
 	first := tp.lease(20, 1<<8, 20)
 	tp.start(20, 1<<8, first)
 	tp.finish(24, 1<<8, first, 4, engine.NoError) // its ack is under way
-	for caller := engine.JobID(1); caller <= 3; caller++ {
+	for caller := engine.JobID(1); caller <= 4; caller++ {
 		tp.enqueue(25, caller<<8+1, 0)
 	}
+	tp.run(25, 4<<8, 20, 1)
+	tp.outcome(29, engine.Buried, 4<<8+1, 0, 0)
 	tp.outcome(26, engine.Acked, 1<<8, first, 0)
 	for caller := engine.JobID(1); caller <= 3; caller++ {
 		tp.run(30, caller<<8+1, 25, 1)

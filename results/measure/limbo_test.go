@@ -2,6 +2,7 @@ package measure
 
 import (
 	"testing"
+	"time"
 
 	"qsim/engine"
 )
@@ -47,6 +48,30 @@ func TestLimbo(t *testing.T) {
 	check(t, tp.Finish(at(100), nil), map[string]float64{"duplicates.count": 1})
 	if tp.strange != 0 || tp.known.find(3) != nil {
 		t.Errorf("%d executions are of nobody, job 3 is remembered: %v", tp.strange, tp.known.find(3) != nil)
+	}
+}
+
+// TestLimboOfCopies has the copies of a caller's job done, one of which had been claimed by nobody knows whom: once that
+// is forgotten, so is the caller.
+func TestLimboOfCopies(t *testing.T) {
+	s := settings()
+	s.Patience, s.CopyBits = []time.Duration{5 * time.Second}, 16
+	tp := newTape(s, 0)
+	first, second := engine.JobID(1<<16), engine.JobID(1<<16+1)
+	tp.loseAnswer(20, first)
+	tp.enqueue(25, second, 0)
+	tp.run(26, second, 25, 1)
+	tp.promote(27, first, engine.Retry)
+	tp.run(28, first, 27, 1)
+	for id := engine.JobID(2); id < 2+limboSize; id++ {
+		if id == limboSize/2 && tp.resubmitted[first] == nil {
+			t.Error("the caller is forgotten before its time")
+		}
+		tp.loseAnswer(30, id<<16)
+	}
+	check(t, tp.Finish(at(100), nil), map[string]float64{"duplicates.resubmits": 1})
+	if len(tp.resubmitted) != 0 {
+		t.Errorf("%d callers are still remembered", len(tp.resubmitted))
 	}
 }
 

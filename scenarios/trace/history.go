@@ -278,10 +278,11 @@ func (t *jobTracer) track(e *engine.Event, index int) {
 		a.note("a heartbeat of node %d was refused", e.Node)
 	case engine.Fenced:
 		h.Fenced++
+		whose := plain.Either(e.Token == a.Token, "its", "the reaper's")
 		if h.Ended != none {
-			a.note("its commit %s was refused: the job had ended", after)
+			a.note("%s commit %s was refused: the job had ended", whose, after)
 		} else {
-			a.note("its commit %s was fenced: token %d, the lease had gone on", after, e.Token)
+			a.note("%s commit %s was fenced: token %d, the lease had gone on", whose, after, e.Token)
 		}
 	case engine.GaveUp:
 		a.note("node %d gave up telling the store", e.Node)

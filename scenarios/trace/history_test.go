@@ -39,6 +39,35 @@ func TestWhoLetALeaseExpire(t *testing.T) {
 	}
 }
 
+// TestWhoseCommitIsRefused: where the state is the fence, the success of a holder that has lost its lease ends the job
+// before the reaper does, whose commit is refused then: not that of the attempt.
+func TestWhoseCommitIsRefused(t *testing.T) {
+	s := simulation(t, `
+duration: 1m
+warmup: 0s
+engine:
+  fence: state
+  lease: {ttl: 1s, heartbeat: 0s}
+  reaper: {every: 100ms}
+  commit: {linger: 0s, batch: 1}
+  store: {commit: 200ms}
+jobs: [{class: a, arrivals: {process: constant, rate: 1/s}, service: 950ms}]
+`, 1)
+	found, err := s.Find(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := found[slices.IndexFunc(found, func(f Finding) bool { return f.Interest == Fenced })]
+	l, err := s.Job(context.Background(), f.Job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "the reaper's commit 1.2s after the claim was refused: the job had ended"
+	if a := &l.Attempts[0]; a.Status != "done" || !slices.Contains(a.Notes, want) {
+		t.Errorf("attempt %+v, want done and the note %q", a, want)
+	}
+}
+
 func checkExpiries(t *testing.T, s *Simulation) {
 	deaths := map[int32]uint32{}
 	died := map[engine.JobID]int{} // leases whose holder had died

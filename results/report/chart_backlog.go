@@ -48,7 +48,7 @@ func backlogChart(d *drawing) *sheet {
 
 	until := d.end(func(p *policy, bucket int) bool { return p.due[bucket] > all[p.index]/100 })
 	s.key = d.backlogKey(withLater)
-	first := twins(plain.Map(d.policies, func(p policy) []float64 { return p.due }))
+	first := twins(plain.Map(d.policies, func(p policy) []float64 { return p.due }), slices.Max(all)/100)
 	s.panels = d.overTime("backlog", until, fresh, func(p *plot.Plot, own policy) (inside []plot.Plotter, _ []string) {
 		p.Y.Tick.Marker, p.Y.Min, p.Y.Max = counts(4), 0, math.Max(top*1.04, 1)
 		zero, sum := make([]float64, len(d.xs)), make([]float64, len(d.xs))

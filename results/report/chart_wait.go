@@ -89,7 +89,9 @@ func (d *drawing) addWaits(p *plot.Plot, row int, t timeline) {
 	var names peaks
 	var curves []curve
 	front := inFront(d.summary, d.table)
-	first := twins(plain.Map(d.policies, func(p policy) []float64 { return p.waits[row].median }))
+	first := twins(plain.Map(d.policies, func(own policy) []float64 {
+		return plain.Map(own.waits[row].median, func(v float64) float64 { return math.Max(v, p.Y.Min) })
+	}), p.Y.Min)
 	for i, own := range d.policies {
 		b := own.waits[row]
 		style := own.dashed(1.6)

@@ -33,7 +33,7 @@ func TestTwins(t *testing.T) {
 		{"a gap is no value", [][]float64{high, {nan, nan, nan, nan, nan, nan, nan, nan}}, []int{0, 1}},
 		{"nothing at all", [][]float64{{0, 0}, {0, 0}}, []int{0, 1}},
 	} {
-		if got := twins(tt.lines); !slices.Equal(got, tt.want) {
+		if got := twins(tt.lines, 10); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
 		}
 	}

@@ -142,13 +142,12 @@ func (l peaks) Plot(c draw.Canvas, p *plot.Plot) {
 }
 
 // twins returns, for each curve over time, the index of the first curve that looks the same, its own if there is none:
-// nine in ten of their values are within 6 %, at the times at which any curve is visible.
-func twins(lines [][]float64) []int {
-	top := zeroed(plain.ExtentOf(slices.Concat(lines...)...).High)
+// nine in ten of their values are within 6 %, at the times at which any curve is visible: not below the value least.
+func twins(lines [][]float64, least float64) []int {
 	first := make([]int, len(lines))
 	for i := range lines {
-		first[i] = slices.IndexFunc(lines, func(other []float64) bool { return coincide(lines, other, lines[i], top/100) })
-		if first[i] < 0 || top == 0 {
+		first[i] = slices.IndexFunc(lines, func(other []float64) bool { return coincide(lines, other, lines[i], least) })
+		if first[i] < 0 || least == 0 {
 			first[i] = i
 		}
 	}
@@ -169,7 +168,7 @@ func coincide(lines [][]float64, a, b []float64, least float64) bool {
 			apart++
 		}
 	}
-	return apart*10 <= seen
+	return seen > 0 && apart*10 <= seen
 }
 
 // legend returns the legend as HTML, for a page.

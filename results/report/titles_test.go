@@ -383,6 +383,29 @@ func TestWaitsByClass(t *testing.T) {
 	}
 }
 
+// Curves share no name where a logarithmic axis shows them apart, far below the peak that they share.
+func TestWaitsFarBelowThePeakAreNotTwins(t *testing.T) {
+	t.Parallel()
+	f := with("three heights", func(f *fixture) {
+		f.policies = 3
+		f.adjust = func(_ *measure.Settings, sum *results.Summary) {
+			for i := range sum.Data {
+				for k := range sum.Data[i].Series {
+					waits := sum.Data[i].Series[k].FreshWaitP99
+					for j := range waits {
+						if waits[j] = []float64{2, .2, .02}[i]; j < len(waits)/4 {
+							waits[j] = 1000
+						}
+					}
+				}
+			}
+		}
+	})
+	if inline := string(waitChart(f.drawing(t)).render().inline()); strings.Contains(inline, " = ") {
+		t.Errorf("a wait of 0.2 s shares its name with one of 20 ms: %s", inline[strings.Index(inline, " = ")-80:][:200])
+	}
+}
+
 // A panel has its policy's whole name, even if its curve equals another's: a remark beside it names that one if there
 // is room.
 func TestPanelsOfTwinsKeepTheirNames(t *testing.T) {

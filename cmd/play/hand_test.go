@@ -80,6 +80,10 @@ func TestPageSteps(t *testing.T) {
 			t.Errorf("%s: a step there and back leads from %s to %s", id, was, is)
 		}
 	}
+	const own = `[...document.querySelectorAll("input[type=range]")].map(e => e.ariaLabel).filter(l => /\b(\S+) of \1,/.test(l))`
+	if labels := browsertest.Eval[[]string](tb, own); len(labels) > 0 {
+		t.Errorf("sliders are labelled as their own: %q", labels)
+	}
 	if len(sliders) < 9 {
 		t.Errorf("there are sliders %v", sliders)
 	}

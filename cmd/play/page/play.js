@@ -329,7 +329,8 @@ function knob(k) {
   const about = make("p", {className: "doc", id: id + "-doc", textContent: k.doc + (k.origin && !changedAt(k.path) ? ` (${k.origin})` : "")});
   if (scale) {
     const slide = make("input", {type: "range", id: id + "-slide", min: 0, max: scale.steps, step: 1, value: scale.place(parse(value).number)});
-    slide.setAttribute("aria-label", name + " of " + (words[1] || words[0]) + ", slider");
+    const owner = words[namedLists.test(k.path) ? 1 : 0];
+    slide.setAttribute("aria-label", name + (words.length > 1 ? " of " + owner : "") + ", slider");
     const valued = text => { say(parts, split(text)); slide.setAttribute("aria-valuetext", split(text) || text); };
     valued(value);
     slide.addEventListener("input", () => {

@@ -7,6 +7,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/check"
 	"qsim/engine/sim"
+	"qsim/results/plain"
 )
 
 // What a process may ask of the store by its own clock: how long it leads, how long its leases are and when they end,
@@ -211,8 +212,12 @@ func (w *wire) learns(c *engine.Call, r *engine.Reply, s *sent, comes engine.Tim
 		node, until := &w.setup.Node, s.at.Add(w.setup.Node.Leader.TTL)
 		looks := node.Reaper.Guard == engine.FenceDefault && !w.setup.checked.Stalls
 		heard := !s.fate.LoseReply && !s.fate.Duplicate && comes < until && c.ID == n.asks
-		if n.leads[c.Role] < comes && looks && heard {
+		switch {
+		case n.leads[c.Role] < comes && looks && heard:
 			n.reaps = comes
+		case c.Role == engine.OpRecover && comes < n.reaps && !s.fate.LoseReply && comes.Sub(s.at) < node.CallTimeout:
+			// An earlier request was executed later, and its answer comes first.
+			n.reaps = plain.Either(s.fate.Duplicate, 0, comes)
 		}
 		n.leads[c.Role] = max(n.leads[c.Role], until)
 	case c.Op == engine.OpPromote && n.engine == c.Engine && c.ID == n.promotes:

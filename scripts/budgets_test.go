@@ -26,9 +26,9 @@ type budget struct {
 // budgets has a row for each package: its budget and its goal. `go test ./scripts -run Budgets -v` prints the figures
 // of today, and with -rewrite they become the ceilings.
 var budgets = []budget{
-	{"engine", 3469, 2850},
+	{"engine", 3487, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
-	{"engine/check", 3182, 1650},
+	{"engine/check", 3187, 1650},
 	{"engine/dist", 1054, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 85, 83},    // of which 33 are the FIFO that package engine had, and package sim once more
@@ -44,7 +44,7 @@ var budgets = []budget{
 	{"policies", 2767, 1850},
 	{"scenarios", 1132, 800},      // the language with the rooms below it: 4,700 in all
 	{"scenarios/apply", 517, 398}, // of which systems.yaml is the table
-	{"scenarios/chaos", 2294, 1350},
+	{"scenarios/chaos", 2313, 1350},
 	{"scenarios/checked", 188, 196},
 	{"scenarios/checks", 423, 300},
 	{"scenarios/diagnostics", 525, 559},
@@ -56,15 +56,15 @@ var budgets = []budget{
 	{"scenarios/scenariotest", 85, 90}, // for go test of repositories that have a policy of their own
 	{"scenarios/spec", 2957, 1900},
 	{"scenarios/study", 5040, 3000},
-	{"scenarios/trace", 1569, 1250},
+	{"scenarios/trace", 1570, 1250},
 	{"scenarios/tree", 505, 444}, // YAML with positions
-	{"scenarios/validate", 1119, 600},
+	{"scenarios/validate", 1128, 600},
 	{"scenarios/verify", 3300, 2600},
-	{"scenarios/world", 4535, 2700},
-	{"results", 4412, 2300},
-	{"results/measure", 4741, 3150},
+	{"scenarios/world", 4542, 2700},
+	{"results", 4420, 2300},
+	{"results/measure", 4767, 3150},
 	{"results/plain", 416, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
-	{"results/report", 6577, 4300}, // of which 300 are the canvas of pixels
+	{"results/report", 6578, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1498, 1700},
 	{"cmd/bench", 4834, 3000}, // of which 90 find out when claims see new jobs
 	{"cmd/cli", 4967, 3600},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_154, 56_000
+	mostLines, goalLines             = 82_248, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -214,8 +214,8 @@ func (b *bursts) next() (arrival, bool) {
 	return a, true
 }
 
-// pickNodes returns the indexes, in ascending order and each once, of the nodes out of n that a storm hits: those of its
-// list, or a number of them drawn by the seed.
+// pickNodes returns the indexes, in ascending order and each once, of the nodes out of n that a storm hits: those of
+// its list, or a number of them drawn by the seed.
 func pickNodes(which spec.Nodes, n int, rand keyed.Rand, storm int) []int32 {
 	if which.List != nil {
 		listed := plain.Map(which.List, func(index scenarios.Count) int32 { return int32(index) })

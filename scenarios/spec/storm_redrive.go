@@ -5,7 +5,8 @@ import "qsim/engine/fault"
 // RedriveStorm makes dead jobs ready again at its start, whatever its length.
 type RedriveStorm struct {
 	Share Share `yaml:"share" rule:"redrives"` // share of the dead jobs
-	Reset bool  `yaml:"reset"`                 // forget their attempts; otherwise the next failure is their last
+	// forget their attempts; otherwise those count, and a job without any left dies at its next failure
+	Reset bool `yaml:"reset"`
 }
 
 var _ = builtInStorm(190, "redrive", func(t *RedriveStorm, lasts Duration) Effect {

@@ -54,7 +54,7 @@ var budgets = []budget{
 	{"scenarios/pool", 118, 100},
 	{"scenarios/reference", 673, 700},
 	{"scenarios/scenariotest", 85, 90}, // for go test of repositories that have a policy of their own
-	{"scenarios/spec", 2957, 1900},
+	{"scenarios/spec", 2958, 1900},
 	{"scenarios/study", 5040, 3000},
 	{"scenarios/trace", 1570, 1250},
 	{"scenarios/tree", 505, 444}, // YAML with positions
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_248, 56_000
+	mostLines, goalLines             = 82_249, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"math"
 	"testing"
 )
 
@@ -28,6 +29,9 @@ func TestFinding(t *testing.T) {
 		{"alike", "No difference between the 2 policies is shown.", tableSummary(20, 0, "goodput", []float64{14, 14}).judged("goodput", "above 5", map[int]Outcome{0: Met, 1: Met}, false)},
 		{"one policy", "A: dead jobs 9, goal ≤ 5.", tableSummary(20, 0, "goodput", []float64{14}, "dead.count", []float64{9}).judged("goodput", "above 5", map[int]Outcome{0: Met}, false).
 			judged("dead.count", "below 5", map[int]Outcome{0: Missed}, false)},
+		{"one policy, and no value in the first column", "A: dead jobs 9, goal ≤ 5.",
+			tableSummary(20, 0, "goodput", []float64{math.NaN()}, "dead.count", []float64{9}).judged("goodput", "above 5", map[int]Outcome{0: Unclear}, false).
+				judged("dead.count", "below 5", map[int]Outcome{0: Met}, false)},
 		{"nothing", "", &Summary{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -66,10 +66,10 @@ type Quantile interface {
 // Century is the longest delay of a retry, 100 years: the limit of a backoff without Max, and the highest Max.
 const Century = 36525 * 24 * time.Hour
 
-// Backoff is the retry policy: it buries a job that has used up its attempts or that failed for good, and
-// gives any other a delay that depends on n, its failures so far, this one included (1 on the first). It is a pure
-// function, so one value serves all engines, and its delays are the same on every processor: whole nanoseconds, powers
-// by multiplication.
+// Backoff is the retry policy: it buries a job that has used up its attempts or that failed for good, and gives any
+// other a delay that depends on n, its failures so far, this one included (1 on the first). It is a pure function, so
+// one value serves all engines, and its delays are the same on every processor: whole nanoseconds, powers by
+// multiplication.
 type Backoff struct {
 	Kind   BackoffKind
 	First  time.Duration // Exponential, Linear, Fixed, Fibonacci: the delay after the first failure

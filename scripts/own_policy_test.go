@@ -32,8 +32,10 @@ func TestOwnPolicy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, policy, _ := strings.Cut(string(readme), "```go\n")
-	policy, _, _ = strings.Cut(policy, "```")
+	_, policy, shown := strings.Cut(string(readme), "```go\n")
+	if policy, _, _ = strings.Cut(policy, "```"); !shown || !strings.Contains(policy, "Observe(") {
+		t.Errorf("policies/README.md does not begin its code with the policy: %q", policy)
+	}
 	for line := range strings.Lines(policy) {
 		if !bytes.Contains(polite, []byte(line)) {
 			t.Errorf("policies/README.md has the line %q, polite.go does not", line)

@@ -60,9 +60,13 @@ func (d *die) deployed(p *plan) {
 	p.gap = d.milliseconds(5, 50) // more than is worked off
 	p.takes("200ms", "1900ms")
 	p.set("engine.timeout", zeroOr(d, 3*time.Second))
+	briefly := min(p.prefetch, 2*p.workers) // what waits for longer than its lease may last is lost, again and again
 	if d.coin() {
 		for range d.between(1, 3) {
 			d.storm(p, "at: <2s..8s>, stop: {nodes: [<node>], grace: <4s..15s>}")
+		}
+		if p.has("engine.lease.max") {
+			p.prefetch = briefly
 		}
 		return
 	}
@@ -73,7 +77,7 @@ func (d *die) deployed(p *plan) {
 	p.drop("engine.lease.max")
 	if d.seldom(3) {
 		p.set("engine.lease.max", p.ttl+time.Second)
-		p.prefetch = min(p.prefetch, 2*p.workers) // what waits longer is lost, again and again
+		p.prefetch = briefly
 	}
 	d.kind(p, d.of(busyPolicies[3:]...))
 	p.drop("engine.fetch.cooldown")

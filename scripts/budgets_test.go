@@ -44,7 +44,7 @@ var budgets = []budget{
 	{"policies", 2767, 1850},
 	{"scenarios", 1132, 800},      // the language with the rooms below it: 4,700 in all
 	{"scenarios/apply", 517, 398}, // of which systems.yaml is the table
-	{"scenarios/chaos", 2313, 1350},
+	{"scenarios/chaos", 2317, 1350},
 	{"scenarios/checked", 188, 196},
 	{"scenarios/checks", 423, 300},
 	{"scenarios/diagnostics", 525, 559},
@@ -58,7 +58,7 @@ var budgets = []budget{
 	{"scenarios/study", 5040, 3000},
 	{"scenarios/trace", 1570, 1250},
 	{"scenarios/tree", 505, 444}, // YAML with positions
-	{"scenarios/validate", 1128, 600},
+	{"scenarios/validate", 1151, 600},
 	{"scenarios/verify", 3300, 2600},
 	{"scenarios/world", 4542, 2700},
 	{"results", 4422, 2300},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_251, 56_000
+	mostLines, goalLines             = 82_278, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -42,6 +42,29 @@ func (c *validator) checkLoad() {
 		c.checkClassLoad(i, &c.sc.Jobs[i], busy[i])
 	}
 	c.checkOffered(busy, retries)
+	c.checkBuffer(busy, retries)
+}
+
+// checkBuffer warns of more prefetched jobs than start before their leases end, given the mean seconds and the mean
+// retries of a job by class.
+func (c *validator) checkBuffer(busy, again []float64) {
+	e, l, total, attempts := &c.sc.Engine, &c.sc.Engine.Lease, 0.0, 0.0
+	for i := range c.sc.Jobs {
+		rate := c.sc.Jobs[i].Arrivals.MeanRate()
+		total, attempts = total+rate*busy[i], attempts+rate*(1+again[i])
+	}
+	lasts := l.Max // 0: heartbeats keep it
+	switch {
+	case l.Heartbeat == 0 && (lasts == 0 || l.TTL < lasts):
+		lasts = l.TTL
+	case l.Heartbeat > 0 && l.Of.Value():
+		lasts = 0
+	}
+	wait := float64(e.Fetch.Prefetch) / float64(e.Workers) * total / attempts
+	c.In("engine").Warn(lasts > 0 && wait > lasts.Std().Seconds() && !e.Ack.Value(), "fetch.prefetch lease.max lease.ttl",
+		"under load the last of %d prefetched jobs waits %s for a worker, longer than its lease lasts (%v): "+
+			"it is recovered, and may run twice", e.Fetch.Prefetch, seconds(wait), lasts).
+		Help = "prefetch fewer jobs, or give them longer leases"
 }
 
 // checkClassLoad warns of a class whose limit on jobs in flight is too low for its load, of so many seconds a job.

@@ -154,10 +154,13 @@ func TestMistakes(t *testing.T) {
 			`4:29: offered load is 1.2 × the capacity: the backlog will never drain`}},
 		{"poison among jobs that fail", "engine: {workers: 24}\nretry: {max-attempts: 2, jitter: none, backoff: {kind: fixed, delay: 1s}}\njobs:\n  - {class: mail, arrivals: 10/s, service: 500ms, fails: {rate: 40%, takes: 2s}, poison: 30%}\n", nil},
 		{"commits that are tried again at once, and then dropped", "engine: {commit: {tries: 2, backoff: [0s], give-up: drop}, store: {commit: 0s}}\njobs:\n  - {class: mail, arrivals: 4/s, service: 500ms}\nstorms: [{name: off, at: 1m, for: 1m, calls: {ops: [commit], error: 100%}}]\n", nil},
+		{"overload of the jobs in flight", "engine: {workers: 40, max-in-flight: 15}\njobs:\n  - {class: mail, arrivals: 20/s, service: 1s}\n", []string{
+			`3:29: offered load is 1.33 × the capacity: the backlog will never drain`}},
+		{"a limit above the workers", "engine: {workers: 21, max-in-flight: 40}\njobs:\n  - {class: mail, arrivals: 20/s, service: 1s}\n", nil},
 		{"prefetched jobs outlast their leases", "engine: {workers: 2, nodes: 9, fetch: {prefetch: 8}, lease: {ttl: 30s, heartbeat: 0s}, timeout: 25s}\njobs:\n  - {class: mail, arrivals: 1/s, service: 9s}\n", []string{
-			`1:50: under load the last of 8 prefetched jobs waits 36 s for a worker, longer than its lease lasts (30s): it is recovered, and may run twice = prefetch fewer`}},
+			`1:50: under load the last of 8 prefetched jobs waits 36 s for a worker, longer than its lease lasts (30s), and may run twice = prefetch fewer`}},
 		{"prefetched jobs outlast extended leases", "engine: {workers: 20, fetch: {prefetch: 40}, lease: {ttl: 12s, heartbeat: 4s, max: 15s}}\njobs:\n  - {class: mail, arrivals: 1/s, service: 8s}\n", []string{
-			`1:41: under load the last of 40 prefetched jobs waits 16 s for a worker, longer than its lease lasts (15s): `}},
+			`1:41: under load the last of 40 prefetched jobs waits 16 s for a worker, longer than its lease lasts (15s), and`}},
 		{"prefetched jobs start in time", "engine: {workers: 20, fetch: {prefetch: 40}, lease: {ttl: 12s, heartbeat: 4s, max: 15s}}\njobs:\n  - {class: mail, arrivals: 1/s, service: 7s}\n", nil},
 		{"prefetched jobs whose node beats", "engine: {workers: 20, fetch: {prefetch: 40}, lease: {of: node, ttl: 12s, heartbeat: 4s, max: 15s}}\njobs:\n  - {class: mail, arrivals: 1/s, service: 8s}\n", nil},
 		{"prefetched jobs that are acked", "engine: {ack: early, workers: 20, fetch: {prefetch: 40}, lease: {ttl: 12s, heartbeat: 0s}}\njobs:\n  - {class: mail, arrivals: 1/s, service: 8s}\n", nil},

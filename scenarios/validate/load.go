@@ -48,22 +48,19 @@ func (c *validator) checkLoad() {
 // checkBuffer warns of more prefetched jobs than start before their leases end, given the mean seconds and the mean
 // retries of a job by class.
 func (c *validator) checkBuffer(busy, again []float64) {
-	e, l, total, attempts := &c.sc.Engine, &c.sc.Engine.Lease, 0.0, 0.0
+	e, lease, total, attempts := &c.sc.Engine, &c.sc.Engine.Lease, 0.0, 0.0
 	for i := range c.sc.Jobs {
 		rate := c.sc.Jobs[i].Arrivals.MeanRate()
 		total, attempts = total+rate*busy[i], attempts+rate*(1+again[i])
 	}
-	lasts := l.Max // 0: heartbeats keep it
-	switch {
-	case l.Heartbeat == 0 && (lasts == 0 || l.TTL < lasts):
-		lasts = l.TTL
-	case l.Heartbeat > 0 && l.Of.Value():
-		lasts = 0
+	lasts := lease.Lasts()
+	if lease.Heartbeat > 0 && lease.Heartbeat < lasts {
+		lasts = lease.Max // 0: heartbeats keep it
 	}
 	wait := float64(e.Fetch.Prefetch) / float64(e.Workers) * total / attempts
-	c.In("engine").Warn(lasts > 0 && wait > lasts.Std().Seconds() && !e.Ack.Value(), "fetch.prefetch lease.max lease.ttl",
-		"under load the last of %d prefetched jobs waits %s for a worker, longer than its lease lasts (%v): "+
-			"it is recovered, and may run twice", e.Fetch.Prefetch, seconds(wait), lasts).
+	c.In("engine").Warn(lasts > 0 && wait > lasts.Std().Seconds() && !lease.OfNode() && !e.Ack.Value(),
+		"fetch.prefetch lease.max lease.ttl", "under load the last of %d prefetched jobs waits %s for a worker, longer than "+
+			"its lease lasts (%v), and may run twice", e.Fetch.Prefetch, seconds(wait), lasts).
 		Help = "prefetch fewer jobs, or give them longer leases"
 }
 
@@ -89,7 +86,10 @@ func (c *validator) grows(end spec.Duration) string {
 // checkOffered warns of a load, retries included, that exceeds the workers' capacity, at the busiest time of all
 // classes together. The mean seconds of a job and its mean retries are given by class.
 func (c *validator) checkOffered(busy, again []float64) {
-	jobs, workers := c.sc.Jobs, float64(c.sc.Engine.Nodes)*float64(c.sc.Engine.Workers)
+	jobs, workers, whom := c.sc.Jobs, float64(c.sc.Engine.Nodes)*float64(c.sc.Engine.Workers), "workers"
+	if limit := float64(c.sc.Engine.MaxInFlight); limit > 0 && limit < workers {
+		workers, whom = limit, "jobs in flight"
+	}
 	load := func(i int) float64 { return jobs[i].Arrivals.MeanRate() * busy[i] }
 	worst, classes := 0.0, []int(nil) // load at the busiest time, and the indexes of the classes active then
 	for i := range jobs {
@@ -126,7 +126,7 @@ func (c *validator) checkOffered(busy, again []float64) {
 		even = " even without the storm"
 	}
 	c.In("jobs", heaviest).Warn(true, "arrivals.rate", "offered load is %s × the capacity%s%s",
-		short(worst/workers), even, c.grows(end)).Note = fmt.Sprintf("%s ÷ %.0f workers%s", sum, workers, retries)
+		short(worst/workers), even, c.grows(end)).Note = fmt.Sprintf("%s ÷ %.0f %s%s", sum, workers, whom, retries)
 }
 
 // checkTotal reports more jobs than one run can hold: usual arrivals and bursts together.

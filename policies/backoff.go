@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/bits"
 	"slices"
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/quantity"
 )
 
 // BackoffKind is a formula for the delay of a retry after the n-th failure.
@@ -245,11 +245,7 @@ func power(n int64, exponent int) int64 {
 
 // multiply returns d·n, or the longest duration if it is longer. Both are at least 0.
 func multiply(d time.Duration, n int64) time.Duration {
-	high, low := bits.Mul64(uint64(d), uint64(n))
-	if high != 0 || low > math.MaxInt64 {
-		return math.MaxInt64
-	}
-	return time.Duration(low)
+	return time.Duration(quantity.Scale(int64(d), n, 1))
 }
 
 // saturate returns a+b, or the longest duration if it is longer. Both are at least 0.

@@ -20,8 +20,14 @@ func (stateless) Observe(*engine.Observation) {}
 // Unobservant marks a policy whose Observe method does nothing, so that the engine does not call it: see engine.Policy.
 func (stateless) Unobservant() {}
 
-// classwise marks a stateless policy that selects jobs by priority class (fresh or retry) alone: the engine asks it for
-// no plan while the last claim has left no ready job (see engine.Policy).
-type classwise struct{ stateless }
+// byClass marks a policy that selects jobs by priority class (fresh or retry) alone: the engine asks it for no plan
+// while the last claim has left no ready job (see engine.Policy).
+type byClass struct{}
 
-func (classwise) ByClass() {}
+func (byClass) ByClass() {}
+
+// classwise is embedded by stateless policies that select jobs by priority class alone.
+type classwise struct {
+	stateless
+	byClass
+}

@@ -41,6 +41,7 @@ var _ = builtIn(Kind{
 // Lanes count prefetched and running jobs, so nothing is prefetched beyond the workers. Each engine keeps its own
 // state: which lane was served first, and when retries were last looked for.
 type Separate struct {
+	byClass
 	RetryWorkers int           // workers reserved for retries, in [1, workers-1] of one engine
 	RetryPoll    time.Duration // least time between two claims of retries; 0: no limit
 
@@ -77,10 +78,6 @@ func lane(v *engine.View, class engine.Class, workers int) int {
 func (p *Separate) mayPoll(now engine.Time) bool {
 	return !p.polled || now < p.polledAt || now.Sub(p.polledAt) >= p.RetryPoll
 }
-
-// ByClass marks a policy that selects jobs by priority class (fresh or retry) alone: the engine asks it for no plan
-// while the last claim has left no ready job (see engine.Policy).
-func (*Separate) ByClass() {}
 
 // Observe records that the claims of the latest plan were answered: only then does it count as a poll for retries and
 // as a lane's turn.

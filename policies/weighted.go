@@ -30,6 +30,7 @@ var (
 // and less than one claim ahead, at every batch size. Claims that a class leaves to the other are not made up for
 // later. Each engine carries its own fraction; the share needs no coordination.
 type Weighted struct {
+	byClass
 	Fresh     quantity.Share // share of the claims that goes to fresh jobs
 	NoLending bool           // leave the claims that a class cannot use unused
 
@@ -68,10 +69,6 @@ func shares(dst []engine.Term, idle, fresh int, lend bool) []engine.Term {
 	}
 	return dst
 }
-
-// ByClass marks a policy that selects jobs by priority class (fresh or retry) alone: the engine asks it for no plan
-// while the last claim has left no ready job (see engine.Policy).
-func (*Weighted) ByClass() {}
 
 // Observe updates the carry, the fraction of a claim left for the next plan, once the claims of both classes are
 // answered. It is 0 if either class had fewer jobs than its limit: unused claims are not hoarded.

@@ -19,8 +19,8 @@ func (s *setup) listen() *check.Checker {
 		s.checked.LostWaiting = w.mayHaveLost
 	}
 	c := check.New(s.checked)
-	w.checker, s.config.Network = c, w
-	s.stops, s.waits, s.over, s.config.Claimed = c.Stopped, c.Waits, w.over, w.overtaken
+	w.checker, s.wire = c, w
+	s.config.Network, s.config.Claimed = w, w.overtaken
 	for i := range s.config.Nodes {
 		n := &s.config.Nodes[i]
 		kinds := append([]engine.KindConfig(nil), n.Kinds...)

@@ -170,8 +170,8 @@ func (s *setup) drive(run *sim.Sim, checker *check.Checker, checked bool) {
 			var waits time.Duration
 			deadline, waits = s.Deadline(run.Now(), s.memory)
 			late = s.beyond(run)
-			if s.due = deadline; s.waits != nil {
-				s.waits(waits + late)
+			if s.due = deadline; checked {
+				checker.Waits(waits + late)
 			}
 		}
 		if run.Now() > deadline && !run.Over() {

@@ -2,7 +2,6 @@ package chaos
 
 import (
 	"slices"
-	"time"
 
 	"qsim/engine"
 	"qsim/engine/check"
@@ -24,15 +23,13 @@ type setup struct {
 	wrap    func(*memstore.Store) sim.Store             // wraps the store for the simulation; nil: no wrapper
 	clock   func(func() engine.Time) func() engine.Time // wraps the clock of the store; nil: no wrapper
 	still   still
-	waits   func(time.Duration) // called after the storms with the bound on a job's wait; may be nil
-	due     engine.Time         // time by which every job must have ended; 0: the storms are not over yet
+	due     engine.Time // time by which every job must have ended; 0: the storms are not over yet
 
-	begun, ended int                              // executions
-	busy         engine.Time                      // latest time at which one that has begun ends by itself
-	stops        func(node int32, at engine.Time) // called for each process with a stop signal; may be nil
-	sim          *sim.Sim                         // once the run has started
-	shifts       []shift                          // of clocks
-	over         func(node int32, j *engine.Job)  // is called at the end of each execution; nil: ignored
+	begun, ended int         // executions
+	busy         engine.Time // latest time at which one that has begun ends by itself
+	sim          *sim.Sim    // once the run has started
+	shifts       []shift     // of clocks
+	wire         *wire       // network that reports to the checker; nil: the run is not checked
 }
 
 // setup compiles the random scenario to a simulation, with the bounds and the rules for its checker, ready to run.
@@ -53,8 +50,8 @@ func (w *World) setup() (*setup, error) {
 		switch c := &s.config.Controls[control]; {
 		case c.Kind == fault.ShiftClock:
 			s.shifts = append(s.shifts, shift{node, at}, shift{node, at.Add(c.For)})
-		case c.Kind == fault.StopNode && s.stops != nil:
-			s.stops(node, at)
+		case c.Kind == fault.StopNode && s.wire != nil:
+			s.wire.checker.Stopped(node, at)
 		}
 	}
 	s.config.Store = func(clock func() engine.Time) sim.Store {
@@ -84,8 +81,8 @@ func (c *counted) Begin(now engine.Time, node int32, j *engine.Job) sim.Executio
 }
 
 func (c *counted) End(now engine.Time, node int32, j *engine.Job, err engine.ErrorKind, aborted bool) {
-	if c.setup.ended++; c.setup.over != nil && !aborted {
-		c.setup.over(node, j)
+	if c.setup.ended++; c.setup.wire != nil && !aborted {
+		c.setup.wire.over(node, j)
 	}
 	c.Handlers.End(now, node, j, err, aborted)
 }

@@ -254,7 +254,7 @@ func (c *Collector) committed(
 	ran := time.Duration(0)
 	if j != nil {
 		sets = c.cohorts.lists[j.cohort]
-		ran = j.commit(kind, o.Token)
+		ran = j.commit(kind, o)
 	} else {
 		sets = c.setsOf(at-engine.Time(r.Age), o.Kind, o.Tenant)
 	}
@@ -339,7 +339,9 @@ func (c *Collector) onLeaseTaken(e *engine.Event) {
 		}
 	}
 	if j := c.known.find(e.Job); j != nil {
-		j.blame(alive)
+		if j.taken < j.token { // from the one that claimed the job, and not from a reaper
+			j.blame(alive)
+		}
 		j.taken = e.Token
 	}
 }

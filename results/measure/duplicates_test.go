@@ -41,6 +41,38 @@ var duplicateStories = []struct {
 		tp.outcome(50, engine.Returned, 1, tp.take(50, 1), 0)
 		tp.run(51, 1, 50, 1)
 	}, map[string]float64{"crash": 1}},
+	{"and the lease of a reaper lapses, too, whose process lives", func(tp *tape) {
+		first := tp.lease(20, 1, 20)
+		tp.start(20, 1, first)
+		tp.finish(21, 1, first, 1, engine.NoError)
+		tp.play(engine.Event{At: at(21), Kind: engine.NodeDown})
+		tp.play(engine.Event{At: at(26), Kind: engine.NodeUp})
+		tp.take(50, 1)
+		tp.outcome(60, engine.Returned, 1, tp.takeFrom(60, 1, engine.NewEngineID(0, 1)), 0)
+		tp.run(61, 1, 60, 1)
+	}, map[string]float64{"crash": 1}},
+	{"an ack is lost, and then the process of the reaper dies", func(tp *tape) {
+		first := tp.lease(20, 1, 20)
+		tp.start(20, 1, first)
+		tp.finish(21, 1, first, 1, engine.NoError)
+		tp.take(50, 1)
+		tp.play(engine.Event{At: at(51), Kind: engine.NodeDown})
+		tp.play(engine.Event{At: at(56), Kind: engine.NodeUp})
+		tp.outcome(60, engine.Returned, 1, tp.take(60, 1), 0)
+		tp.run(61, 1, 60, 1)
+	}, map[string]float64{"ack": 1}},
+	{"a reaper hands a job back too late, which has been claimed again and will run", func(tp *tape) {
+		tp.start(20, 1, tp.lease(20, 1, 20))
+		tp.play(engine.Event{At: at(21), Kind: engine.Aborted, Job: 1, Token: tp.tokens, Ran: time.Second})
+		tp.play(engine.Event{At: at(21), Kind: engine.NodeDown})
+		late := tp.take(30, 1)
+		tp.outcome(40, engine.Returned, 1, tp.take(40, 1), 0)
+		second := tp.lease(41, 1, 40)
+		tp.outcome(42, engine.Returned, 1, late, 0)
+		tp.start(43, 1, second)
+		tp.run(44, 1, 42, 1)
+		tp.finish(46, 1, second, 3, engine.NoError)
+	}, map[string]float64{"other": 1}},
 	{"an ack is lost", func(tp *tape) {
 		first := tp.lease(20, 1, 20)
 		tp.start(20, 1, first)

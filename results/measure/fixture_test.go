@@ -29,10 +29,12 @@ type tape struct {
 	kinds    map[engine.JobID]engine.Kind
 	tokens   engine.Token
 	claims   map[engine.JobID]int32
+	taken    map[engine.Token]engine.ErrorKind // of reapers: the error of their outcomes
 }
 
 func newTape(s *Settings, policy int) *tape {
-	return &tape{NewCollector(s, policy), map[engine.JobID]float64{}, map[engine.JobID]engine.Kind{}, 0, map[engine.JobID]int32{}}
+	return &tape{NewCollector(s, policy), map[engine.JobID]float64{}, map[engine.JobID]engine.Kind{}, 0, map[engine.JobID]int32{},
+		map[engine.Token]engine.ErrorKind{}}
 }
 
 func at(seconds float64) engine.Time { return engine.Time(math.Round(seconds * 1e9)) }
@@ -71,7 +73,7 @@ func (t *tape) finish(s float64, job engine.JobID, token engine.Token, ran float
 
 func (t *tape) outcome(s float64, kind engine.EventKind, job engine.JobID, token engine.Token, delay float64) {
 	t.play(engine.Event{At: at(s), Kind: kind, Job: job, JobKind: t.kinds[job], Token: token, From: engine.InFlight,
-		Delivery: t.claims[job], Delay: seconds(delay), Age: t.age(s, job)})
+		Error: t.taken[token], Delivery: t.claims[job], Delay: seconds(delay), Age: t.age(s, job)})
 }
 
 func (t *tape) promote(s float64, job engine.JobID, class engine.Class) {
@@ -79,9 +81,14 @@ func (t *tape) promote(s float64, job engine.JobID, class engine.Class) {
 }
 
 // take recovers the lease of job, held by the first life of node 0, and returns the token.
-func (t *tape) take(s float64, job engine.JobID) engine.Token {
+func (t *tape) take(s float64, job engine.JobID) engine.Token { return t.takeFrom(s, job, 0) }
+
+// takeFrom recovers the lease of job, held by another, and returns the token.
+func (t *tape) takeFrom(s float64, job engine.JobID, holder engine.EngineID) engine.Token {
 	t.tokens++
-	t.play(engine.Event{At: at(s), Kind: engine.LeaseTaken, Job: job, JobKind: t.kinds[job], Token: t.tokens, Age: t.age(s, job)})
+	t.taken[t.tokens] = engine.LeaseExpired
+	t.play(engine.Event{At: at(s), Kind: engine.LeaseTaken, Job: job, JobKind: t.kinds[job], Token: t.tokens, Holder: holder,
+		Age: t.age(s, job)})
 	return t.tokens
 }
 

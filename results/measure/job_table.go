@@ -57,22 +57,22 @@ func (j *knownJob) accept(token engine.Token) time.Duration {
 	return 0
 }
 
-// commit records that an outcome was committed under token, and returns how long the acked execution ran.
-func (j *knownJob) commit(kind engine.EventKind, token engine.Token) (ran time.Duration) {
+// commit records that an outcome was committed, and returns how long the acked execution ran.
+func (j *knownJob) commit(kind engine.EventKind, o *engine.Outcome) (ran time.Duration) {
 	j.leased = false
 	switch kind {
 	case engine.Acked:
 		j.ended = true
-		return j.accept(token)
+		return j.accept(o.Token)
 	case engine.Buried:
 		j.ended = true
 		return 0
 	}
-	if token == j.token && j.taken < j.token { // by its holder
+	if o.Token == j.token && j.taken < j.token { // by its holder
 		j.overrun()
 	}
-	if kind == engine.Returned && token != j.taken && j.pending > 0 {
-		j.pending-- // handed back by who claimed it, not run
+	if kind == engine.Returned && o.Error != engine.LeaseExpired && j.pending > 0 {
+		j.pending-- // handed back by who claimed it, not run, and not by a reaper
 	}
 	return 0
 }

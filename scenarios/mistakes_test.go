@@ -119,6 +119,11 @@ func TestMistakes(t *testing.T) {
 			`3:54: offered load is 20 × the capacity: the backlog will never drain`}},
 		{"overload until arrivals stop", "duration: 10m\nengine: {workers: 1}\njobs:\n  - {class: mail, arrivals: {process: poisson, rate: 20/s, stop: 2m}, service: 1s, max-running: 3}\n", []string{
 			`4:54: offered load is 20 × the capacity: the backlog grows until 2m`, `4:97: the class needs 20 jobs running at once: the backlog grows until 2m`}},
+		{"overload that outlasts some of its arrivals", "duration: 10m\nengine: {workers: 1}\njobs:\n" +
+			"  - {class: mail, arrivals: {process: poisson, rate: 3/s, stop: 5m}, service: 1s}\n" +
+			"  - {class: sums, arrivals: {process: poisson, rate: 1/s, stop: 1m}, service: 500ms}\n" +
+			"  - {class: rest, arrivals: {process: poisson, rate: 1/s, stop: 8m}, service: 500ms}\n", []string{
+			`4:54: offered load is 4 × the capacity: the backlog grows until 5m`}},
 		{"overload by retries", "engine: {workers: 1}\nretry: {max-attempts: 4, jitter: none, backoff: {kind: fixed, delay: 1s}}\njobs:\n  - {class: mail, arrivals: 5/s, service: 100ms, fails: {rate: 100%}}\n", []string{
 			`4:29: offered load is 2 × the capacity: the backlog will never drain`}},
 		{"half of the retries fit", "engine: {workers: 2}\nretry: {max-attempts: 4, jitter: none, backoff: {kind: fixed, delay: 1s}}\njobs:\n  - {class: mail, arrivals: 5/s, service: 100ms, fails: {rate: 100%}}\n", nil},

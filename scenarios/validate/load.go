@@ -91,31 +91,40 @@ func (c *validator) checkOffered(busy, again []float64) {
 		workers, whom = limit, "jobs in flight"
 	}
 	load := func(i int) float64 { return jobs[i].Arrivals.MeanRate() * busy[i] }
-	worst, classes := 0.0, []int(nil) // load at the busiest time, and the indexes of the classes active then
-	for i := range jobs {
-		total, active, start := 0.0, []int(nil), jobs[i].Arrivals.Start
+	loadAt := func(at spec.Duration) (total float64, active []int) {
 		for k := range jobs {
-			if a := &jobs[k].Arrivals; a.Start <= start && start < a.End(c.sc.Duration) && a.MeanRate() > 0 {
+			if a := &jobs[k].Arrivals; a.Start <= at && at < a.End(c.sc.Duration) && a.MeanRate() > 0 {
 				total, active = total+load(k), append(active, k)
 			}
 		}
-		if total > worst {
-			worst, classes = total, active
+		return total, active
+	}
+	// the load at the busiest time, the indexes of the classes active then, and from when
+	worst, classes, from := 0.0, []int(nil), spec.Duration(0)
+	for i := range jobs {
+		if total, active := loadAt(jobs[i].Arrivals.Start); total > worst {
+			worst, classes, from = total, active, jobs[i].Arrivals.Start
 		}
 	}
 	if workers < 1 || worst <= workers {
 		return
 	}
 	var terms []string
-	heaviest, retries, end := classes[0], "", c.sc.Duration
+	heaviest, retries := classes[0], ""
 	for _, i := range classes {
-		end = min(end, jobs[i].Arrivals.End(c.sc.Duration))
 		terms = append(terms, meanText(&jobs[i].Arrivals)+" × "+seconds(busy[i]))
 		if again[i] > 0 {
 			retries = ", retries included"
 		}
 		if load(i) >= load(heaviest) {
 			heaviest = i
+		}
+	}
+	end := c.sc.Duration // of the overload
+	for i := range jobs {
+		stop := jobs[i].Arrivals.End(c.sc.Duration)
+		if left, _ := loadAt(stop); stop > from && left <= workers {
+			end = min(end, stop)
 		}
 	}
 	sum, even := strings.Join(terms, " + "), ""

@@ -44,7 +44,7 @@ jobs:
     arrivals: {process: poisson, rate: 10/s}
     service: {dist: exponential, mean: 100ms}
     retry: {jitter: full}
-  - {class: post, arrivals: {process: poisson, rate: 1/s}, service: 1s, poison: 1%, retry: {preset: sidekiq, never: [teapot]}}
+  - {class: post, arrivals: {process: poisson, rate: 1/s}, service: 1s, poison: 1%, retry: {preset: sidekiq, never: [teapot], backoff: {plus: 0s}}}
 policies: [{kind: fifo}, {kind: weighted, with: {retry.jitter: none, engine.preset: oban}}]
 `
 	sets := []Override{{Path: "engine.lease.ttl", Value: "90s"}, {Path: "seeds", Value: "3"}}
@@ -69,6 +69,7 @@ policies: [{kind: fifo}, {kind: weighted, with: {retry.jitter: none, engine.pres
 		"jobs.mail.service":            "{dist: exponential, mean: 100ms} | line 7",
 		"jobs.mail.timeout":            "as engine.timeout | default",
 		"jobs.mail.retry.jitter":       "full | line 8",
+		"jobs.post.retry.backoff.plus": "0s | line 9",
 		"jobs.mail.retry.max-attempts": "8 | as retry",
 		"jobs.post.retry.backoff.less": "1 | preset sidekiq (line 9)",
 		"jobs.post.retry.never":        "[teapot] | line 9",

@@ -75,6 +75,13 @@ func (e *explainer) walk(path string, value, given *yaml.Node) {
 			e.walk(tree.Join(path, name), child, e.source(given, name))
 		}
 	}
+	if strings.HasSuffix(path, "retry.backoff") {
+		for key, own := range tree.Pairs(given) { // parameters of 0 are not dumped
+			if tree.Lookup(value, key.Value) == nil {
+				e.add(tree.Join(path, key.Value), own, own)
+			}
+		}
+	}
 	e.unsaid(path, value)
 }
 
@@ -148,7 +155,7 @@ func (e *explainer) retry(path string, class int) {
 	inherited := explainer{sc: e.sc, sets: e.sets}
 	inherited.walk(path, &retry, base)
 	for i := range e.settings[first:] {
-		if s := &e.settings[first+i]; i < len(inherited.settings) && *s == inherited.settings[i] {
+		if s := &e.settings[first+i]; slices.Contains(inherited.settings, *s) {
 			s.Origin = "as retry"
 		}
 	}

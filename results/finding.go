@@ -64,14 +64,13 @@ func FindingOf(s *Summary, t *Table) Finding {
 }
 
 // onePolicy returns the headline (Finding) of a table with one policy: the value of the first metric in which it misses
-// an objective, or else of the first that has a value.
+// an objective, or else of the first; none if no metric has a value.
 func onePolicy(t *Table, gets []*Column) Finding {
-	first := func(is func(cell *TableCell) bool) int {
-		return slices.IndexFunc(gets, func(c *Column) bool { return is(&c.Cells[0]) })
+	known := slices.DeleteFunc(slices.Clone(gets), func(c *Column) bool { return c.Cells[0].Value == plain.Missing })
+	if len(known) == 0 {
+		return Finding{Policy: -1}
 	}
-	known := first(func(cell *TableCell) bool { return cell.Value != plain.Missing })
-	missed := first(func(cell *TableCell) bool { return cell.missed() > 0 })
-	worst := gets[max(plain.Either(missed >= 0, missed, known), 0)]
+	worst := known[max(slices.IndexFunc(known, func(c *Column) bool { return c.Cells[0].missed() > 0 }), 0)]
 	goal := worst.GoalText()
 	return Finding{Policy: -1, Worst: worst.says(t.Policies[0], 0) + plain.When(goal != "", ", goal "+goal)}
 }

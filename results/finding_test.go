@@ -32,6 +32,11 @@ func TestFinding(t *testing.T) {
 		{"one policy, and no value in the first column", "A: dead jobs 9, goal ≤ 5.",
 			tableSummary(20, 0, "goodput", []float64{math.NaN()}, "dead.count", []float64{9}).judged("goodput", "above 5", map[int]Outcome{0: Unclear}, false).
 				judged("dead.count", "below 5", map[int]Outcome{0: Met}, false)},
+		{"one policy, and no value where a miss is expected", "A: dead jobs 9, goal ≤ 5.",
+			tableSummary(20, 0, "goodput", []float64{math.NaN()}, "dead.count", []float64{9}).judged("goodput", "above 5", map[int]Outcome{0: Unclear}, true).
+				judged("dead.count", "below 5", map[int]Outcome{0: Met}, false)},
+		{"one policy, and no value at all", "",
+			tableSummary(20, 0, "goodput", []float64{math.NaN()}).judged("goodput", "above 5", map[int]Outcome{0: Unclear}, false)},
 		{"nothing", "", &Summary{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

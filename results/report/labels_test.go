@@ -30,6 +30,7 @@ func TestTwins(t *testing.T) {
 		{"equal but for what is too low", [][]float64{high, almost}, []int{0, 0}},
 		{"different", [][]float64{high, {0, 200, 2000, 2000, 1800, 200, 0, 0}}, []int{0, 1}},
 		{"different below a third", [][]float64{high, {0, 1, 1, 1, 1, 1, 0, 0}, {0, 1, 1, 1.05, 1, 1, 9, 0}}, []int{0, 1, 1}},
+		{"different where they leave the axis", [][]float64{append(slices.Repeat([]float64{10}, 90), high...), append(slices.Repeat([]float64{10}, 90), 10, 20, 20, 20, 20, 20, 10, 10)}, []int{0, 1}},
 		{"a gap is no value", [][]float64{high, {nan, nan, nan, nan, nan, nan, nan, nan}}, []int{0, 1}},
 		{"nothing at all", [][]float64{{0, 0}, {0, 0}}, []int{0, 1}},
 	} {

@@ -142,12 +142,12 @@ func (l peaks) Plot(c draw.Canvas, p *plot.Plot) {
 }
 
 // twins returns, for each curve over time, the index of the first curve that looks the same, its own if there is none:
-// nine in ten of their values are within 6 %, at the times at which any curve is visible: not below the value least.
+// nine in ten of their values are within 6 %, at the times at which any curve is visible: above the value least.
 func twins(lines [][]float64, least float64) []int {
 	first := make([]int, len(lines))
 	for i := range lines {
 		first[i] = slices.IndexFunc(lines, func(other []float64) bool { return coincide(lines, other, lines[i], least) })
-		if first[i] < 0 || least == 0 {
+		if first[i] < 0 {
 			first[i] = i
 		}
 	}
@@ -155,11 +155,11 @@ func twins(lines [][]float64, least float64) []int {
 }
 
 // coincide reports whether two curves, a and b, are within 6 % of each other at nine in ten of the times at which some
-// curve of the chart (lines) is visible: not below the value least.
+// curve of the chart (lines) is visible: above the value least, at which curves lie on the axis.
 func coincide(lines [][]float64, a, b []float64, least float64) bool {
 	apart, seen := 0, 0
 	for i := range a {
-		if !slices.ContainsFunc(lines, func(l []float64) bool { return l[i] >= least }) {
+		if !slices.ContainsFunc(lines, func(l []float64) bool { return l[i] > least }) {
 			continue
 		}
 		seen++

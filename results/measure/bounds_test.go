@@ -186,8 +186,8 @@ func TestTenantsWithoutAWindow(t *testing.T) {
 	}
 }
 
-// TestBeforeTheWindow ends a run before the window of a metric begins: shares of tenants and the most jobs at once have
-// no value, and no tenant is listed.
+// TestBeforeTheWindow ends a run before the window of a metric begins: shares of tenants, the most jobs at once and the
+// longest stretches have no value, and no tenant is listed.
 func TestBeforeTheWindow(t *testing.T) {
 	s := settings()
 	s.Tenants = []string{"", "one", "two"}
@@ -195,7 +195,8 @@ func TestBeforeTheWindow(t *testing.T) {
 	s.Asked = []Query{q}
 	tp := newTape(s, 0)
 	r := tp.Finish(at(5), left(unfinished.Job{ID: 1, State: engine.Waiting}))
-	for _, q := range []Query{q, {Metric: "jain"}, {Metric: "backlog.fresh.max"}, {Metric: "backlog.retry.max"}, {Metric: "waiting.max"}} {
+	for _, q := range []Query{q, {Metric: "jain"}, {Metric: "backlog.fresh.max"}, {Metric: "backlog.retry.max"}, {Metric: "waiting.max"},
+		{Metric: "claim.gap.longest"}, {Metric: "starved.claims"}, {Metric: "starved.longest"}} {
 		if v := r.Find(q); !v.Null || v.Reason != noTime {
 			t.Errorf("%v: %+v", q, v)
 		}

@@ -52,10 +52,10 @@ func fairnessMetrics() []metric {
 	return []metric{
 		ofClock(less("claim.gap.longest", "s", "longest gap between fresh claims",
 			"longest stretch in which some fresh job was ready and none was claimed"),
-			func(q *question) Value { return some(q.clock.longest.Seconds()) }),
+			func(q *question) Value { return some(q.clock.longest.Seconds()).unless(q.clock.span == 0, noTime) }),
 		ofClock(less("starved.claims", "claims", "most retries claimed in a row",
 			"most consecutive claims of retries while a fresh job was ready"),
-			func(q *question) Value { return count(q.clock.streak) }),
+			func(q *question) Value { return count(q.clock.streak).unless(q.clock.span == 0, noTime) }),
 		ofClock(share(less("claim.gap.share", "1", "time without fresh claims",
 			"share of the time fresh jobs were ready in which none had been claimed for more than "+
 				"10 times the mean fresh wait before the first storm, or 1 s if that is more")), (*question).gapShare),

@@ -33,8 +33,7 @@ func (c *Checker) Asked(node int32, have *engine.Job, draw float64) {
 	if !c.d.fenced || j.state != engine.InFlight || j.delivery != have.Delivery {
 		return // another engine has the lease, or has had it since
 	}
-	k := c.rules.kind(j.kind) // part of a delay may have been over when its outcome was committed
-	if have.LastDelay < j.delay || have.LastDelay > j.delay && k.From == 0 && k.Grain == 0 {
+	if have.LastDelay < j.delay || have.LastDelay-j.delay > c.jobs.passed[r] {
 		c.Complain(Recount, j.id, "its latest delay was %v, and the retry policy is told %v", j.delay, have.LastDelay)
 	}
 	if j.reaped && c.at.Job == j.id && (c.at.Kind == engine.Finished || c.at.Kind == engine.TimedOut) {

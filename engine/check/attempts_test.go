@@ -29,6 +29,8 @@ func TestAsked(t *testing.T) {
 	job := func(delivery int32, age, delay time.Duration) engine.Job {
 		return engine.Job{ID: 1, Delivery: delivery, Age: age, LastDelay: delay}
 	}
+	rounded := []engine.KindConfig{{Grain: 500 * time.Millisecond}}
+	fromClaim := []engine.KindConfig{{From: engine.Leased, Grain: 500 * time.Millisecond}} // 1 s before its failure
 	tests := []struct {
 		name  string
 		story *story
@@ -36,21 +38,27 @@ func TestAsked(t *testing.T) {
 		job   engine.Job
 		draw  float64
 		want  string // the broken invariant; "": none
+		kinds []engine.KindConfig
 	}{
-		{"all is right", ran(), 0, job(1, time.Second, 0), .5, ""},
-		{"it is told a delay, and had none", ran(), 0, job(1, time.Second, time.Second), .5, "I-15"},
-		{"all is right of a retry", again(), 0, job(2, 3*time.Second, time.Second), .5, ""},
-		{"it is not told the delay", again(), 0, job(2, 3*time.Second, 0), .5, "I-15"},
-		{"it is told the age of the attempt", again(), 0, job(2, time.Second, time.Second), .5, "I-15"},
-		{"the jitter is that of the failure before", again(), 0, job(2, 3*time.Second, time.Second), .25, "I-9"},
-		{"a holder fails, and its lease was taken", ends(frozen(), engine.Finished), 0, job(1, 8*time.Second, 0), .5, ""},
-		{"a holder times out, and its lease was taken", ends(frozen(), engine.TimedOut), 0, job(1, 8*time.Second, 0), .5, ""},
-		{"who took the lease is told the age of the attempt", frozen(), 1, job(1, 7*time.Second, 0), .5, "I-15"},
+		{"all is right", ran(), 0, job(1, time.Second, 0), .5, "", nil},
+		{"it is told a delay, and had none", ran(), 0, job(1, time.Second, time.Second), .5, "I-15", nil},
+		{"all is right of a retry", again(), 0, job(2, 3*time.Second, time.Second), .5, "", nil},
+		{"part of the delay was over", again(), 0, job(2, 3*time.Second, 2500*time.Millisecond), .5, "", fromClaim},
+		{"more was over than could be", again(), 0, job(2, 3*time.Second, 2500*time.Millisecond+1), .5, "I-15", fromClaim},
+		{"it is told what was left, and less", again(), 0, job(2, 3*time.Second, time.Second-1), .5, "I-15", fromClaim},
+		{"the delay was rounded", again(), 0, job(2, 3*time.Second, 1500*time.Millisecond), .5, "", rounded},
+		{"it was rounded by more than its grain", again(), 0, job(2, 3*time.Second, 1500*time.Millisecond+1), .5, "I-15", rounded},
+		{"it is not told the delay", again(), 0, job(2, 3*time.Second, 0), .5, "I-15", nil},
+		{"it is told the age of the attempt", again(), 0, job(2, time.Second, time.Second), .5, "I-15", nil},
+		{"the jitter is that of the failure before", again(), 0, job(2, 3*time.Second, time.Second), .25, "I-9", nil},
+		{"a holder fails, and its lease was taken", ends(frozen(), engine.Finished), 0, job(1, 8*time.Second, 0), .5, "", nil},
+		{"a holder times out, and its lease was taken", ends(frozen(), engine.TimedOut), 0, job(1, 8*time.Second, 0), .5, "", nil},
+		{"who took the lease is told the age of the attempt", frozen(), 1, job(1, 7*time.Second, 0), .5, "I-15", nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r := rules()
-			r.Heard, r.Trip = 1, time.Second
+			r.Heard, r.Trip, r.Node.Kinds = 1, time.Second, tt.kinds
 			c := check.New(r)
 			for i := range tt.story.events {
 				c.Record(&tt.story.events[i])

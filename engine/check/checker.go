@@ -1,6 +1,10 @@
 package check
 
-import "qsim/engine"
+import (
+	"time"
+
+	"qsim/engine"
+)
 
 // Checker is an engine.Recorder that verifies the invariants of a run and stores the first breach. It belongs to one
 // run. It applies the rules for each kind of event, then updates its own state of jobs and processes.
@@ -59,7 +63,7 @@ func New(r Rules) *Checker {
 	c := &Checker{rules: r, d: r.derive(), nodes: make([]node, r.Nodes), ready: engine.Never, kept: r.Calm - 1}
 	c.wakes.at, c.claim.owed = engine.Never, make([]owed, r.Nodes)
 	c.running = make([]int, len(r.Store.MaxRunning))
-	c.jobs.recoveries = make(map[ref]recoveries)
+	c.jobs.recoveries, c.jobs.passed = make(map[ref]recoveries), make(map[ref]time.Duration)
 	c.jobs.extend()
 	c.jobs.grow()
 	if r.Serial != nil {

@@ -225,6 +225,14 @@ func (c *Checker) followCommitted(s *subject) {
 	case engine.Nacked:
 		c.charge(s)
 		j.delay = s.Delay
+		switch k := c.rules.kind(j.kind); {
+		case k.From != 0 && c.d.asRead(s.Event): // the lease was read earlier
+			c.jobs.passed[s.r] = engine.Forever
+		case k.From != 0:
+			c.jobs.passed[s.r] = k.Grain + s.At.Sub(j.claimed)
+		case k.Grain > 0:
+			c.jobs.passed[s.r] = k.Grain
+		}
 		c.toWaiting(j, class, s.At.Add(s.Delay), true)
 	case engine.Returned:
 		c.charge(s)
@@ -275,6 +283,7 @@ func (c *Checker) followRedriven(s *subject) {
 		r := c.jobs.recoveries[s.r]
 		r.vague, j.delay = true, 0
 		c.jobs.recoveries[s.r] = r
+		delete(c.jobs.passed, s.r)
 	}
 	c.toReady(j, s.Class, s.At)
 }

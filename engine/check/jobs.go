@@ -93,6 +93,9 @@ type jobs struct {
 	swept uint32 // number of sweeps, see job.swept
 
 	recoveries map[ref]recoveries // of jobs whose leases were recovered
+	// passed holds upper bounds on the part of a job's latest delay that was over when its outcome was committed, of jobs
+	// whose delays run from before or end at multiples of a grain.
+	passed map[ref]time.Duration
 }
 
 const chunkSize = 256
@@ -146,6 +149,7 @@ func (t *jobs) add(id engine.JobID) (ref, *job) {
 	j := t.at(r)
 	*j = job{id: id}
 	delete(t.recoveries, r)
+	delete(t.passed, r)
 	p := t.page(id)
 	if p.refs == nil {
 		*p = page{rest(id), new([64]ref)}

@@ -10,8 +10,8 @@ import (
 // Rules are the guarantees of a run that the checker verifies against its events. A zero field guarantees nothing.
 type Rules struct {
 	Store engine.StoreOptions
-	// Node is the engine configuration of every node. Policy, Recorder and Rand are ignored; only the
-	// timeouts of Kinds are used.
+	// Node is the engine configuration of every node. Policy, Recorder and Rand are ignored, and the retry policies of
+	// Kinds.
 	Node  engine.Config
 	Nodes int
 	// Retries holds the guarantees of the retry policies by job kind; kinds past the end have the last

@@ -119,6 +119,14 @@ func (s *story) restart(node int32) *story {
 // lapsing sets the rules for leases that lapse one second after they end.
 func lapsing(r *check.Rules) { r.Store.LapseAfter = time.Second }
 
+// dropping sets the rules for a reaper that reads leases before it takes them, and for outcomes given up after some tries.
+func dropping(r *check.Rules) {
+	r.Heard, r.Trip, r.Node.Reaper.Guard, r.Node.Commit.Drop = 1, time.Second, engine.FenceToken, true
+}
+
+// readAndGivenUp is the event of a reaper that gives up the outcome of job 1, whose lease it read under the first token.
+var readAndGivenUp = engine.Event{Kind: engine.GaveUp, Job: 1, Node: 1, Delivery: 1, Token: 1, Error: engine.LeaseExpired}
+
 // expired is the story of a job whose lease, of the second life of node 0, node 1 takes and ends.
 func expired() *story {
 	return (&story{}).up().restart(0).enqueue(1).lease(1, 0, 1, 0, 0).after(11*time.Second).take(1, 1).
@@ -252,6 +260,8 @@ func TestBreaches(t *testing.T) {
 			conserving(r)
 			r.Commits, r.Node.Commit.Drop = 5*time.Second, true
 		}, ""},
+		{"a reaper gives up what the holder has committed", failed().commit(engine.Nacked, 1, 1, engine.Timeout, time.Second).add(readAndGivenUp), dropping, ""},
+		{"a reaper gives up what it has committed", expired().add(readAndGivenUp), dropping, "I-16"},
 		{"told to stop, it runs on", running().after(time.Second).add(engine.Event{Kind: engine.LeaseLost, Job: 1, Delivery: 1, Token: 1}).after(time.Second).finish(1, 0, 0, 1, engine.LeaseExpired), func(r *check.Rules) { r.Heeds, r.Node.Lease.Local = true, true }, "I-10"},
 		{"the less urgent job first", begun().enqueueAs(2, 1).lease(2, 0, 1, 0, 0), func(r *check.Rules) {
 			r.Ranked, r.Priority = true, func(k engine.Kind) int16 { return -int16(k) }

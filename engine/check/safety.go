@@ -235,10 +235,20 @@ func (c *Checker) wasNotDone(s *subject) bool {
 func (c *Checker) mayGiveUp(s *subject) bool {
 	if commit := &c.rules.Node.Commit; commit.Tries == 0 || !commit.Drop {
 		c.complain(Atomicity, "it was to be tried for ever")
-	} else if s.j != nil && s.j.committed == s.Token && c.heard(c.now) && !s.n.unheard {
+	} else if s.j != nil && c.heard(c.now) && !s.n.unheard && c.tookEffect(s) {
 		c.complain(Atomicity, "it took effect, and the answer has said so")
 	}
 	return true
+}
+
+// tookEffect reports whether the latest outcome of a job that took effect is that of an event. A reaper that reads
+// leases first commits under the token after that of the lease it read, under which the holder may have committed.
+func (c *Checker) tookEffect(s *subject) bool {
+	if !c.d.asRead(s.Event) {
+		return s.j.committed == s.Token
+	}
+	r := c.jobs.recoveries[s.r]
+	return s.j.committed == s.Token+1 && r.wrote == s.Token+1 && r.reaper == engine.NewEngineID(s.Node, s.n.life)
 }
 
 // wroteOnce checks that a reaper which reads leases before it takes them does not read one again, and take it twice.
@@ -246,9 +256,7 @@ func (c *Checker) wroteOnce(s *subject) bool {
 	if s.Error != engine.LeaseExpired || s.j == nil || !c.heard(c.now) || s.n.unheard {
 		return false
 	}
-	r := c.jobs.recoveries[s.r]
-	return s.j.committed != s.Token+1 || r.wrote != s.Token+1 || r.reaper != engine.NewEngineID(s.Node, s.n.life) ||
-		c.complain(Atomicity, "it took the lease under token %d already", s.Token)
+	return !c.tookEffect(s) || c.complain(Atomicity, "it took the lease under token %d already", s.Token)
 }
 
 // runsKnown checks that an event of an execution is about a known job that runs in its slot, and that an execution

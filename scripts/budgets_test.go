@@ -28,7 +28,7 @@ type budget struct {
 var budgets = []budget{
 	{"engine", 3487, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
-	{"engine/check", 3187, 1650},
+	{"engine/check", 3211, 1650},
 	{"engine/dist", 1054, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 85, 83},    // of which 33 are the FIFO that package engine had, and package sim once more
@@ -41,16 +41,16 @@ var budgets = []budget{
 	{"engine/quantity", 814, 480},
 	{"engine/sim", 2047, 1400},
 	{"engine/unfinished", 21, 21}, // of which memstore, check, measure and world know: a type of each before
-	{"policies", 2767, 1850},
+	{"policies", 2763, 1850},
 	{"scenarios", 1132, 800},      // the language with the rooms below it: 4,700 in all
 	{"scenarios/apply", 517, 398}, // of which systems.yaml is the table
-	{"scenarios/chaos", 2317, 1350},
+	{"scenarios/chaos", 2314, 1350},
 	{"scenarios/checked", 188, 196},
 	{"scenarios/checks", 423, 300},
 	{"scenarios/diagnostics", 525, 559},
 	{"scenarios/estimate", 596, 250},
 	{"scenarios/imports", 4568, 3650},
-	{"scenarios/origins", 218, 150}, // qsim explain
+	{"scenarios/origins", 225, 150}, // qsim explain
 	{"scenarios/pool", 118, 100},
 	{"scenarios/reference", 673, 700},
 	{"scenarios/scenariotest", 85, 90}, // for go test of repositories that have a policy of their own
@@ -58,11 +58,11 @@ var budgets = []budget{
 	{"scenarios/study", 5040, 3000},
 	{"scenarios/trace", 1570, 1250},
 	{"scenarios/tree", 505, 444}, // YAML with positions
-	{"scenarios/validate", 1151, 600},
+	{"scenarios/validate", 1160, 600},
 	{"scenarios/verify", 3300, 2600},
 	{"scenarios/world", 4542, 2700},
-	{"results", 4422, 2300},
-	{"results/measure", 4767, 3150},
+	{"results", 4421, 2300},
+	{"results/measure", 4769, 3150},
 	{"results/plain", 416, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
 	{"results/report", 6578, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1498, 1700},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_278, 56_000
+	mostLines, goalLines             = 82_312, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -103,7 +103,7 @@ func runDoctor(c *cobra.Command, name string, f *doctorFlags) error {
 	start := time.Now()
 	bars, done, all := s.progress("incidents", nil), new(atomic.Int64), cmp.Or(len(f.incidents), len(study.Incidents()))
 	bars.Set(l.Scenario.Name, 0, all)
-	doctor := study.Doctor{Source: source, Seeds: cmp.Or(f.seeds, 5), Incidents: f.incidents, Parallel: f.parallel}
+	doctor := study.Doctor{Source: source, Seeds: cmp.Or(f.seeds, 5), Incidents: f.incidents}
 	doctor.Judged = func(incident string, e study.Exposure) {
 		if bars.Set(l.Scenario.Name, int(done.Add(1)), all); f.Verbose && !bars.Drawn() {
 			s.console.Note("%s: %s", incident, e)

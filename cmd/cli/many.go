@@ -29,7 +29,8 @@ func (s *session) load(c *cobra.Command, name string, more ...scenarios.Override
 	fits := func(sc *scenarios.Scenario) error { // of all cells
 		return s.flags.memory.fits(sc, math.MaxInt, s.flags.parallel)
 	}
-	return l, study.Source{Name: l.Name, Text: l.Source, Sets: l.Sets, Policies: l.Policies, Fits: fits}, err
+	return l, study.Source{Name: l.Name, Text: l.Source, Sets: l.Sets, Policies: l.Policies,
+		Parallel: s.flags.parallel, Fits: fits}, err
 }
 
 // loadOne loads a scenario with overrides; with --format github it also prints the diagnostics as annotations.

@@ -105,7 +105,7 @@ func runMap(c *cobra.Command, name string, f *mapFlags) error {
 		}
 	}
 	s := newSession(c, &f.runFlags)
-	m := &mapping{session: s, flags: f, plan: study.MapPlan{Version: ui.Version, Depth: f.refine, Parallel: f.parallel}}
+	m := &mapping{session: s, flags: f, plan: study.MapPlan{Version: ui.Version, Depth: f.refine}}
 	var err error
 	if m.loaded, m.plan.Source, err = s.load(c, name); err != nil {
 		return err

@@ -103,7 +103,7 @@ func runSweep(c *cobra.Command, name string, f *sweepFlags) error {
 	}
 	tellShort(s.console, s.plan.Axes)
 	// Load all cells before the first simulation, so that an error is not found hours later.
-	notes, err := s.plan.Check(ctx, work.Left(), f.strict, f.parallel)
+	notes, err := s.plan.Check(ctx, work.Left(), f.strict)
 	if err != nil {
 		return s.checkError(err, s.loaded.Name, "--vary")
 	}
@@ -206,7 +206,6 @@ func (s *sweeping) compute(ctx context.Context, work *study.Work) error {
 	draw()
 	seen := s.plan.Sweep
 	err := s.plan.Run(ctx, left, study.Options{
-		Parallel: s.flags.parallel,
 		Progress: func() {
 			count.simulations.Add(1)
 			draw()

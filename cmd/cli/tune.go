@@ -163,7 +163,7 @@ func runTune(c *cobra.Command, name string, f *tuneFlags) error {
 	ctx, stop := s.console.Interruptible(c.Context(), keeping)
 	defer stop()
 	tellShort(s.console, problem.Axes)
-	notes, err := problem.Check(ctx, f.strict, f.parallel)
+	notes, err := problem.Check(ctx, f.strict)
 	if err != nil {
 		return s.checkError(err, l.Name, "--over")
 	}
@@ -178,7 +178,7 @@ func runTune(c *cobra.Command, name string, f *tuneFlags) error {
 		}
 		interrupted = "interrupted: what was simulated is kept; the same command goes on"
 	}
-	found, err := problem.Run(ctx, f.parallel, func(policy string) {
+	found, err := problem.Run(ctx, func(policy string) {
 		// Lines become rarer as simulations add up: after 10, 20, ..., 100, 200, ...
 		n, step := simulated.Add(1), int64(10)
 		for step*10 <= n {

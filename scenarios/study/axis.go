@@ -208,13 +208,13 @@ type Note struct {
 
 // Check loads a study's cells without simulating them. It returns the warnings that the unchanged scenario does not
 // have, and a *Wrong for cells with errors or, under strict, warnings. Mistakes in single values are found first.
-func (p *Plan) Check(ctx context.Context, cells []int, strict bool, parallel int) ([]Note, error) {
+func (p *Plan) Check(ctx context.Context, cells []int, strict bool) ([]Note, error) {
 	var wrong, notes []problem
 	few := p.few()
 	rest := slices.DeleteFunc(slices.Clone(cells), func(cell int) bool { return slices.Contains(few, cell) })
 	for i, list := range [][]int{few, rest} {
 		loaded := make([]diagnostics.List, len(list))
-		err := pool.Each(ctx, pool.Width(parallel), len(list), func(_ context.Context, k int) (err error) {
+		err := pool.Each(ctx, pool.Width(p.Source.Parallel), len(list), func(_ context.Context, k int) (err error) {
 			if _, loaded[k], err = p.Load(list[k]); err != nil {
 				return &SettingError{p.Overrides(list[k]), err}
 			}

@@ -23,7 +23,6 @@ type Doctor struct {
 	Source    Source // scenario to judge, under its baseline or the policy that Source selects
 	Seeds     int
 	Incidents []string // names of the incidents to apply; none: all
-	Parallel  int      // highest number of simulations at once; 0: one per core that Go uses
 	// Judged, if not nil, is called with the verdict on each incident, from several goroutines at once.
 	Judged func(incident string, e Exposure)
 }
@@ -96,7 +95,7 @@ func (d *Doctor) Run(ctx context.Context) (*Diagnosis, error) {
 			d.tell(&f)
 		}
 	}
-	s := &simulator{source: &p.source, parallel: d.Parallel, each: d.Seeds}
+	s := &simulator{source: &p.source, each: d.Seeds}
 	err = s.all(ctx, len(rows), func(i int, simulate simulation) error {
 		if rows[i] == nil {
 			return nil

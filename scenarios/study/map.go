@@ -33,8 +33,6 @@ type MapPlan struct {
 	// more is better. NaN: the far side has the points whose value is only a lower bound.
 	Edge     float64
 	EdgeText string // Edge as the user wrote it; empty: NaN
-	// Parallel is the highest number of simulations at once; 0: one per core that Go uses.
-	Parallel int
 	// Progress is called at each round, from one goroutine: it returns a function to call after each
 	// measured point, from one goroutine at a time.
 	Progress func(policy string, round, points int) (measured func())
@@ -58,14 +56,14 @@ func (p *MapPlan) Run(ctx context.Context, base *scenarios.Scenario) (*Mapped, e
 	source.Sets = append(slices.Clip(source.Sets), scenarios.Override{Path: "objectives", Value: "[]"})
 	source.Queries = []measure.Query{p.Query}
 	grid := lattice.corners()
-	err = pool.Each(ctx, pool.Width(p.Parallel), len(grid), func(_ context.Context, i int) error {
+	err = pool.Each(ctx, pool.Width(source.Parallel), len(grid), func(_ context.Context, i int) error {
 		_, err := source.setting(p.sets(lattice, grid[i]))
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	s := &simulator{source: &source, parallel: p.Parallel, each: int(base.Seeds)}
+	s := &simulator{source: &source, each: int(base.Seeds)}
 	maps := &Mapped{Map: results.Map{Scenario: base.Name, ConfigHash: base.ConfigHash(), Version: p.Version,
 		Query: p.Query, Seeds: int(base.Seeds), XKey: p.X.Key, YKey: p.Y.Key, XValues: p.X.Range.Texts(),
 		YValues: p.Y.Range.Texts(), Steps: lattice.Steps, Edge: p.edgeWords()}}

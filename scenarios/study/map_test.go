@@ -85,7 +85,7 @@ func TestMapFindsTheKnownEdge(t *testing.T) {
 		}
 	}
 	one := mapPlan(t)
-	one.Parallel = 1
+	one.Source.Parallel = 1
 	again, err := runMap(context.Background(), t, one)
 	if err != nil || len(again[0].Values) != len(m.Values) {
 		t.Fatalf("on one processor: %v", err)

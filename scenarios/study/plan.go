@@ -24,6 +24,7 @@ type Source struct {
 	Sets     []scenarios.Override // overrides of the scenario, applied before those of a cell
 	Policies []string             // labels or kinds of the policies to use; none: all
 	Queries  []measure.Query      // metrics measured in addition to the objectives'
+	Parallel int                  // highest number of simulations at once; 0: one per core that Go uses
 	// Fits returns an error for settings that are too large to simulate; nil: no limit. It is not called for the
 	// unchanged scenario, which only studies without axes simulate.
 	Fits func(*scenarios.Scenario) error

@@ -94,7 +94,7 @@ func TestAxesThatDoNotGoTogether(t *testing.T) {
 func check(t *testing.T, strict bool, vary ...string) (shown string, notes []Note) {
 	t.Helper()
 	p := planned(t, "1.0.0", vary...)
-	notes, err := p.Check(t.Context(), Shard{0, 1}.cells(p.Size()), strict, 0)
+	notes, err := p.Check(t.Context(), Shard{0, 1}.cells(p.Size()), strict)
 	var wrong *Wrong
 	switch {
 	case errors.As(err, &wrong):

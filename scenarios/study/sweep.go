@@ -15,8 +15,6 @@ import (
 
 // Options are the options of Plan.Run, which simulates cells of a sweep.
 type Options struct {
-	// Parallel is the highest number of simulations at once; 0: one per core that Go uses.
-	Parallel int
 	// Progress is called after every simulation, from several goroutines at once.
 	Progress func()
 	// Keep is called with every finished cell, in any order, from one goroutine at a time. If it fails, so does Run.
@@ -24,10 +22,10 @@ type Options struct {
 }
 
 // Run simulates all seeds and policies of cells, several in parallel, and passes each finished cell to o.Keep. The
-// results do not depend on Parallel. When ctx is done, the simulations under way are abandoned and Run returns
+// results do not depend on the number of simulations at once. When ctx is done, the simulations under way are abandoned and Run returns
 // ctx.Err(); when one fails, Run ends with a *SettingError, which wraps a *world.Broken if an invariant broke.
 func (p *Plan) Run(ctx context.Context, cells []int, o Options) error {
-	s := &simulator{source: &p.Source, parallel: o.Parallel, each: p.Simulations(), ended: o.Progress}
+	s := &simulator{source: &p.Source, each: p.Simulations(), ended: o.Progress}
 	var keeping sync.Mutex
 	return s.all(ctx, len(cells), func(i int, simulate simulation) error {
 		sets := p.Overrides(cells[i])
@@ -77,10 +75,9 @@ type task struct {
 
 // simulator simulates settings of one scenario, several in parallel.
 type simulator struct {
-	source   *Source
-	parallel int    // highest number of simulations at once; 0: one per core that Go uses
-	each     int    // least number of simulations of a task
-	ended    func() // called after every simulation, from several goroutines at once; may be nil
+	source *Source
+	each   int    // least number of simulations of a task
+	ended  func() // called after every simulation, from several goroutines at once; may be nil
 }
 
 // simulation is a function that simulates a task.
@@ -89,7 +86,7 @@ type simulation = func(t *task) (*measure.Settings, []measure.Run, error)
 // all runs the function do for each index below n, in any order and from several goroutines at once; do gets a function
 // that runs simulations. The error is ctx.Err(), or of the lowest index that failed; a *SettingError as from Plan.Run.
 func (s *simulator) all(ctx context.Context, n int, do func(i int, simulate simulation) error) error {
-	gate := pool.NewGate(s.parallel)
+	gate := pool.NewGate(s.source.Parallel)
 	// So many tasks are open that one can be simulated while another is loaded, summarized and
 	// written: their simulations share the processors, and few tasks are in memory.
 	open := min(cap(gate), 1+(cap(gate)+s.each-1)/s.each)
@@ -111,7 +108,7 @@ func (s *simulator) simulate(ctx context.Context, t *task, gate pool.Gate) (*mea
 	if sc.Seed += uint64(t.from); t.seeds > 0 {
 		sc.Seeds = scenarios.Count(t.seeds)
 	}
-	options := world.Options{Parallel: s.parallel, Gate: gate}
+	options := world.Options{Parallel: s.source.Parallel, Gate: gate}
 	if s.ended != nil {
 		options.Ended = func(*measure.Run) { s.ended() }
 	}

@@ -74,7 +74,8 @@ func compute(t *testing.T, p *Plan, dir string, shard Shard, parallel int) {
 	if err := w.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Run(t.Context(), w.Left(), Options{Parallel: parallel, Keep: w.Keep}); err != nil {
+	p.Source.Parallel = parallel
+	if err := p.Run(t.Context(), w.Left(), Options{Keep: w.Keep}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Finish(); err != nil {
@@ -179,7 +180,8 @@ func TestFinishedCellsStay(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	kept := 0
-	err = p.Run(ctx, w.Left(), Options{Parallel: 2, Keep: func(c *results.Cell) error {
+	p.Source.Parallel = 2
+	err = p.Run(ctx, w.Left(), Options{Keep: func(c *results.Cell) error {
 		if kept++; kept == 2 {
 			cancel()
 		}
@@ -237,7 +239,8 @@ func TestTwoProcessesOneShard(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := true
-	err = p.Run(t.Context(), slow.Left(), Options{Parallel: 1, Keep: func(c *results.Cell) error {
+	p.Source.Parallel = 1
+	err = p.Run(t.Context(), slow.Left(), Options{Keep: func(c *results.Cell) error {
 		if first { // the other one overtakes, and clears the cells away
 			first = false
 			compute(t, p, dir, Shard{0, 2}, 1)
@@ -323,7 +326,8 @@ func TestMemoryIsFlat(t *testing.T) {
 		return int64(m.HeapAlloc)
 	}
 	cells, early, late := 0, int64(0), int64(0)
-	err = p.Run(t.Context(), w.Left(), Options{Parallel: 1, Keep: func(c *results.Cell) error {
+	p.Source.Parallel = 1
+	err = p.Run(t.Context(), w.Left(), Options{Keep: func(c *results.Cell) error {
 		switch cells++; cells {
 		case 20:
 			early = heap()

@@ -18,7 +18,7 @@ import (
 
 // Run searches for the best setting for every policy affected by the keys. Run ends with ctx.Err() when ctx is done,
 // and with a *SettingError if a setting cannot be simulated.
-func (p *Problem) Run(ctx context.Context, parallel int, progress func(policy string)) (*results.Tuning, error) {
+func (p *Problem) Run(ctx context.Context, progress func(policy string)) (*results.Tuning, error) {
 	if err := p.prepare(); err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (p *Problem) Run(ctx context.Context, parallel int, progress func(policy st
 	}
 	for _, policy := range p.policies {
 		s := &simulated{problem: p, policy: policy, label: p.settings.Policies[policy].Label, kept: kept,
-			judged: map[int]bool{}, simulator: simulator{source: &p.Source, parallel: parallel, each: 1}}
+			judged: map[int]bool{}, simulator: simulator{source: &p.Source, each: 1}}
 		if progress != nil {
 			s.simulator.ended = func() { progress(s.label) }
 		}

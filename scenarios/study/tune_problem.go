@@ -66,12 +66,12 @@ const (
 
 // Check loads the scenario with every value of every key, so that a mistake is found before anything is simulated: see
 // Plan.Check. Errors of the problem itself come from Run.
-func (p *Problem) Check(ctx context.Context, strict bool, parallel int) ([]Note, error) {
+func (p *Problem) Check(ctx context.Context, strict bool) ([]Note, error) {
 	plan, err := newPlan(p.Source, p.Axes, p.Version, &ofTuning)
 	if err != nil {
 		return nil, nil
 	}
-	return plan.Check(ctx, nil, strict, parallel)
+	return plan.Check(ctx, nil, strict)
 }
 
 // prepare checks a tuning problem (what to vary, and the aim) and computes its plan of simulations, its policies and

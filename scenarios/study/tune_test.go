@@ -45,7 +45,8 @@ func axis(t *testing.T, text string) Axis {
 func tuned(t *testing.T, p *Problem, parallel int) *results.Tuning {
 	t.Helper()
 	p.Confidence, p.Indifference, p.MostSeeds = 0.95, 0.05, cmp.Or(p.MostSeeds, 200)
-	found, err := p.Run(context.Background(), parallel, nil)
+	p.Source.Parallel = parallel
+	found, err := p.Run(context.Background(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +205,7 @@ func TestProblemsThatAreNone(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := tt.problem.Run(context.Background(), 0, nil)
+			_, err := tt.problem.Run(context.Background(), nil)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
@@ -220,7 +221,7 @@ func TestTuningGoesOn(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "folder", "observed.jsonl")
 	problem := func(keep bool) *Problem {
-		p := &Problem{Source: Source{Name: "queue.yaml", Text: []byte(queue), Policies: []string{"fifo"}}, Axes: []Axis{axis(t, "engine.workers=6..20/1")}, Aim: Smallest,
+		p := &Problem{Source: Source{Name: "queue.yaml", Text: []byte(queue), Policies: []string{"fifo"}, Parallel: 1}, Axes: []Axis{axis(t, "engine.workers=6..20/1")}, Aim: Smallest,
 			Key: "engine.workers", Confidence: 0.95, MostSeeds: 40}
 		p.Source.Sets = []scenarios.Override{{Path: "duration", Value: "4m"}, {Path: "objectives", Value: "[fresh.wait.p99 below 5s]"}}
 		if keep {
@@ -229,13 +230,13 @@ func TestTuningGoesOn(t *testing.T) {
 		return p
 	}
 	var all atomic.Int64
-	want, err := problem(false).Run(t.Context(), 1, func(string) { all.Add(1) })
+	want, err := problem(false).Run(t.Context(), func(string) { all.Add(1) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var first atomic.Int64
-	if _, err := problem(true).Run(ctx, 1, func(string) {
+	if _, err := problem(true).Run(ctx, func(string) {
 		if first.Add(1) > all.Load()/2 {
 			cancel()
 		}
@@ -246,7 +247,7 @@ func TestTuningGoesOn(t *testing.T) {
 	judged := 0
 	p := problem(true)
 	p.Judged = func(_ string, settings, of int) { judged = settings }
-	got, err := p.Run(t.Context(), 1, func(string) { second.Add(1) })
+	got, err := p.Run(t.Context(), func(string) { second.Add(1) })
 	if err != nil {
 		t.Fatal(err)
 	}

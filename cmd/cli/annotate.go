@@ -154,11 +154,9 @@ func unjudged(c *cobra.Command, err error) {
 			said = told.text.String()
 		}
 	}
-	failed := []text.Suite{{Name: c.CommandPath(), Error: said}}
-	ui.Settle(c, ui.Output{
-		"junit":  ui.Text(func() string { return text.JUnit(failed) }),
-		"github": ui.Text(func() string { return github(annotationsOf(failed)) }),
-	}.Print(c.OutOrStdout(), word))
+	s := session{flags: &runFlags{}}
+	failed := s.output(nil, nil, text.Suite{Name: c.CommandPath(), Error: said})
+	ui.Settle(c, failed.Print(c.OutOrStdout(), word))
 }
 
 // witness is a writer that passes all writes on to another writer and keeps a copy of the text.

@@ -206,7 +206,7 @@ func (s *sweeping) compute(ctx context.Context, work *study.Work) error {
 	draw()
 	seen := s.plan.Sweep
 	err := s.plan.Run(ctx, left, study.Options{
-		Progress: func() {
+		Ended: func(*measure.Run) {
 			count.simulations.Add(1)
 			draw()
 		},

@@ -206,8 +206,9 @@ type Note struct {
 	First string `json:"-"`     // values of that cell
 }
 
-// Check loads a study's cells without simulating them. It returns the warnings that the unchanged scenario does not
-// have, and a *Wrong for cells with errors or, under strict, warnings. Mistakes in single values are found first.
+// Check loads a study's cells, which ascend, without simulating them. It returns the warnings that the unchanged
+// scenario does not have, and a *Wrong for cells with errors or, under strict, warnings. Mistakes in single values are
+// found first.
 func (p *Plan) Check(ctx context.Context, cells []int, strict bool) ([]Note, error) {
 	var wrong, notes []problem
 	few := p.few()
@@ -234,11 +235,10 @@ func (p *Plan) Check(ctx context.Context, cells []int, strict bool) ([]Note, err
 			}
 		}
 		if len(wrong) > 0 {
-			inOrder(wrong)
 			return nil, &Wrong{p, wrong, i > 0}
 		}
 	}
-	inOrder(notes)
+	slices.SortStableFunc(notes, func(a, b problem) int { return a.cell - b.cell }) // those of few came first
 	note := func(n problem) Note { return Note{n.Message, n.count, n.cell, p.cellName(n.cell)} }
 	return plain.Map(notes, note), nil
 }
@@ -273,11 +273,6 @@ func withProblem(list []problem, p problem) []problem {
 
 // mostProblems is the highest number of different problems that the error about a study's invalid cells lists.
 const mostProblems = 100
-
-// inOrder sorts problems by their first cell; problems of one cell keep their order.
-func inOrder(list []problem) {
-	slices.SortStableFunc(list, func(a, b problem) int { return a.cell - b.cell })
-}
 
 // few returns a few cells that together contain every value of every axis, to find mistakes in single values first.
 func (p *Plan) few() []int {

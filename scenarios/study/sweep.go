@@ -15,17 +15,18 @@ import (
 
 // Options are the options of Plan.Run, which simulates cells of a sweep.
 type Options struct {
-	// Progress is called after every simulation, from several goroutines at once.
-	Progress func()
+	// Ended, if not nil, is called with the run of every simulation, from several goroutines at once.
+	Ended func(run *measure.Run)
 	// Keep is called with every finished cell, in any order, from one goroutine at a time. If it fails, so does Run.
 	Keep func(cell *results.Cell) error
 }
 
 // Run simulates all seeds and policies of cells, several in parallel, and passes each finished cell to o.Keep. The
-// results do not depend on the number of simulations at once. When ctx is done, the simulations under way are abandoned and Run returns
-// ctx.Err(); when one fails, Run ends with a *SettingError, which wraps a *world.Broken if an invariant broke.
+// results do not depend on the number of simulations at once. When ctx is done, the simulations under way are abandoned
+// and Run returns ctx.Err(); when one fails, Run ends with a *SettingError, which wraps a *world.Broken if an invariant
+// broke.
 func (p *Plan) Run(ctx context.Context, cells []int, o Options) error {
-	s := &simulator{source: &p.Source, each: p.Simulations(), ended: o.Progress}
+	s := &simulator{source: &p.Source, each: p.Simulations(), ended: o.Ended}
 	var keeping sync.Mutex
 	return s.all(ctx, len(cells), func(i int, simulate simulation) error {
 		sets := p.Overrides(cells[i])
@@ -76,8 +77,8 @@ type task struct {
 // simulator simulates settings of one scenario, several in parallel.
 type simulator struct {
 	source *Source
-	each   int    // least number of simulations of a task
-	ended  func() // called after every simulation, from several goroutines at once; may be nil
+	each   int                // least number of simulations of a task
+	ended  func(*measure.Run) // called with the run of every simulation, from several goroutines at once; may be nil
 }
 
 // simulation is a function that simulates a task.
@@ -108,11 +109,7 @@ func (s *simulator) simulate(ctx context.Context, t *task, gate pool.Gate) (*mea
 	if sc.Seed += uint64(t.from); t.seeds > 0 {
 		sc.Seeds = scenarios.Count(t.seeds)
 	}
-	options := world.Options{Parallel: s.source.Parallel, Gate: gate}
-	if s.ended != nil {
-		options.Ended = func(*measure.Run) { s.ended() }
-	}
-	runs, err := world.Run(ctx, sc, options)
+	runs, err := world.Run(ctx, sc, world.Options{Parallel: s.source.Parallel, Gate: gate, Ended: s.ended})
 	switch {
 	case ctx.Err() != nil:
 		return nil, nil, ctx.Err()

@@ -209,7 +209,7 @@ func TestFinishedCellsStay(t *testing.T) {
 		t.Fatalf("%d cells are left and %d damaged, want %d and 1", len(again.Left()), len(again.Damaged), 6-kept+1)
 	}
 	var simulations atomic.Int64
-	if err := p.Run(t.Context(), again.Left(), Options{Keep: again.Keep, Progress: func() { simulations.Add(1) }}); err != nil {
+	if err := p.Run(t.Context(), again.Left(), Options{Keep: again.Keep, Ended: func(*measure.Run) { simulations.Add(1) }}); err != nil {
 		t.Fatal(err)
 	}
 	if got := int(simulations.Load()); got != len(again.Left())*6 {

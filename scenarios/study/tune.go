@@ -43,7 +43,7 @@ func (p *Problem) Run(ctx context.Context, progress func(policy string)) (*resul
 		s := &simulated{problem: p, policy: policy, label: p.settings.Policies[policy].Label, kept: kept,
 			judged: map[int]bool{}, simulator: simulator{source: &p.Source, each: 1}}
 		if progress != nil {
-			s.simulator.ended = func() { progress(s.label) }
+			s.simulator.ended = func(*measure.Run) { progress(s.label) }
 		}
 		one, err := p.search(ctx, s)
 		if err != nil {

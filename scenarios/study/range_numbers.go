@@ -92,30 +92,26 @@ func readNumber(text string) (typedNumber, bool) {
 // its decimals are endless, and durations to nanoseconds.
 func write(exact *big.Rat, u unit) (text string, written *big.Rat) {
 	if u.sort == aDuration {
-		if _, finite := decimals(exact, 9); !finite {
+		if !isDecimal(exact, 9) {
 			exact = round(exact, 4)
 		}
 		nanoseconds := toWhole(new(big.Rat).Quo(exact, nanosecond))
 		if d := nanoseconds.Num(); d.IsInt64() {
 			return quantity.Offset(d.Int64()).String(), nanoseconds.Mul(nanoseconds, nanosecond)
 		}
-		text, _ = decimals(exact, 9) // too long a number, which the scenario will refuse
-		return text + "s", exact
+		return quantity.Decimal(exact, 9) + "s", exact // too long a number, which the scenario will refuse
 	}
 	shown := new(big.Rat).Quo(exact, u.size)
-	text, finite := decimals(shown, 12)
-	if !finite {
+	if !isDecimal(shown, 12) {
 		shown = round(shown, 4)
-		text, _ = decimals(shown, 18)
 	}
-	return text + u.suffix, shown.Mul(shown, u.size)
+	return quantity.Decimal(shown, 18) + u.suffix, shown.Mul(shown, u.size)
 }
 
-// decimals returns x as text with a limited number of digits behind the point, and reports whether that is exact.
-func decimals(x *big.Rat, most int) (text string, finite bool) {
-	text = quantity.Decimal(x, most)
-	back, _ := new(big.Rat).SetString(text)
-	return text, back.Cmp(x) == 0
+// isDecimal reports whether a number has at most the given number of digits behind the decimal point.
+func isDecimal(x *big.Rat, most int) bool {
+	digits, exact := x.FloatPrec()
+	return exact && digits <= most
 }
 
 // round returns x rounded to digits significant digits.
@@ -127,9 +123,6 @@ func round(x *big.Rat, digits int) *big.Rat {
 
 // toWhole rounds x to the nearest whole number, halves away from 0.
 func toWhole(x *big.Rat) *big.Rat {
-	if x.IsInt() {
-		return x
-	}
 	rounded, _ := new(big.Rat).SetString(x.FloatString(0))
 	return rounded
 }

@@ -152,6 +152,14 @@ func TestCheckCountsWarnings(t *testing.T) {
 	}
 }
 
+// Warnings come in the order of their cells, although each value is tried alone before others are combined.
+func TestCheckOrdersWarnings(t *testing.T) {
+	_, notes := check(t, false, "storms.down.at=1s,10s,29.5s", "storms.down.for=1s,21s,5s")
+	if len(notes) < 2 || notes[0].Cell != 4 || notes[1].Cell <= 4 {
+		t.Errorf("got %+v, want first what cell 4 alone combines, then what cell 6 has with one value", notes)
+	}
+}
+
 // Plans that give other numbers have other hashes: so has a file that the scenario names.
 func TestConfig(t *testing.T) {
 	dir := t.TempDir()

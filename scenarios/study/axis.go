@@ -274,17 +274,14 @@ func withProblem(list []problem, p problem) []problem {
 // mostProblems is the highest number of different problems that the error about a study's invalid cells lists.
 const mostProblems = 100
 
-// few returns a few cells that together contain every value of every axis, to find mistakes in single values first.
+// few returns, ascending, the cells in which at most one axis does not have its first value, to find mistakes in single
+// values first.
 func (p *Plan) few() []int {
-	cells := []int{0}
-	stride := 1
-	for i := len(p.Axes) - 1; i >= 0; i-- {
-		n := len(p.Axes[i].Range.Values)
-		for value := 1; value < n; value++ {
-			cells = append(cells, value*stride)
+	var cells []int
+	for cell := range p.Size() {
+		if plain.Count(p.Sweep.Position(cell), func(value int) bool { return value > 0 }) <= 1 {
+			cells = append(cells, cell)
 		}
-		stride *= n
 	}
-	slices.Sort(cells)
 	return cells
 }

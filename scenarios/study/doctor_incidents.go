@@ -1,7 +1,6 @@
 package study
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -120,7 +119,7 @@ func limitOf(d *scenarios.Dependency) float64 {
 	case d.Limit.Rate != nil:
 		return d.Limit.Rate.PerSecond()
 	}
-	return float64(*cmp.Or(d.Limit.Concurrency, new(scenarios.Count(1))))
+	return float64(*d.Limit.Concurrency)
 }
 
 // incidents lists, by name, the incidents (built-in scenarios of known failures) that the doctor can apply, and how.

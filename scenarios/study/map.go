@@ -275,7 +275,7 @@ func (m *Mapped) cell(v results.MapValue) string {
 // the value of its corner, and the lines between quarters on different sides of the edge.
 func (m *Map) panel(label string) results.MapPanel {
 	panel := results.MapPanel{Label: label, Measured: len(m.Values), Full: m.Size()}
-	var beyond, all float64
+	var beyond float64
 	for _, c := range m.Patches {
 		x, y := float64(c.X0+c.X1)/2, float64(c.Y0+c.Y1)/2
 		corners := c.corners()
@@ -283,10 +283,8 @@ func (m *Map) panel(label string) results.MapPanel {
 			t := results.MapTile{X0: min(float64(p.X), x), X1: max(float64(p.X), x),
 				Y0: min(float64(p.Y), y), Y1: max(float64(p.Y), y), Value: m.Values[p]}
 			panel.Tiles = append(panel.Tiles, t)
-			area := (t.X1 - t.X0) * (t.Y1 - t.Y0)
-			all += area
 			if t.Value.Beyond {
-				beyond += area
+				beyond += (t.X1 - t.X0) * (t.Y1 - t.Y0)
 			}
 		}
 		for _, side := range []struct {
@@ -303,7 +301,7 @@ func (m *Map) panel(label string) results.MapPanel {
 			}
 		}
 	}
-	panel.Beyond = beyond / all
+	panel.Beyond = beyond / float64((len(m.X)-1)*(len(m.Y)-1))
 	return panel
 }
 

@@ -55,7 +55,7 @@ var budgets = []budget{
 	{"scenarios/reference", 673, 700},
 	{"scenarios/scenariotest", 85, 90}, // for go test of repositories that have a policy of their own
 	{"scenarios/spec", 2958, 1900},
-	{"scenarios/study", 5040, 3000},
+	{"scenarios/study", 5014, 3000},
 	{"scenarios/trace", 1570, 1250},
 	{"scenarios/tree", 505, 444}, // YAML with positions
 	{"scenarios/validate", 1160, 600},
@@ -67,7 +67,7 @@ var budgets = []budget{
 	{"results/report", 6578, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1498, 1700},
 	{"cmd/bench", 4834, 3000}, // of which 90 find out when claims see new jobs
-	{"cmd/cli", 4967, 3600},
+	{"cmd/cli", 4965, 3600},
 	{"cmd/input", 144, 100},
 	{"cmd/play", 1117, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_312, 56_000
+	mostLines, goalLines             = 82_284, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

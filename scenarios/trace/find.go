@@ -2,7 +2,6 @@ package trace
 
 import (
 	"context"
-	"fmt"
 
 	"qsim/engine"
 	"qsim/engine/fault"
@@ -31,16 +30,20 @@ type Finding struct {
 	Name     string       `json:"job,omitempty"`   // name for --job; missing: no such job
 	Words    string       `json:"words,omitempty"` // description of its events; missing: no such job
 	Jobs     int64        `json:"jobs"`            // number of jobs of that kind
+
+	score    float64 // measure of the criterion, such as the length of the wait, by which jobs are ranked
+	delivery int32   // number of the claim or of attempts that Words name
+	still    bool    // WorstWait: it waits still when the run ends
 }
 
 // Find runs the simulation and returns, for each of Interests, the most extreme job, the first of equal ones, with the
 // number of jobs that meet the criterion; for waits, of all jobs. It stores some tens of bytes for every job that has
 // not ended, lost a lease or was fenced, and, where dead jobs are made ready again, for every dead one.
 func (s *Simulation) Find(ctx context.Context) ([]Finding, error) {
-	f := &finder{s: s, open: map[engine.JobID]*known{}, best: map[Interest]*candidate{},
+	f := &finder{s: s, open: map[engine.JobID]*known{}, best: map[Interest]*Finding{},
 		redrives: s.seen.Does(fault.Redrive)}
 	for _, i := range Interests() {
-		f.best[i] = &candidate{}
+		f.best[i] = &Finding{Interest: i}
 	}
 	err := s.watch(ctx, s.End(), func(e *engine.Event) error {
 		if f.last = e.At; e.Job != 0 {
@@ -52,15 +55,6 @@ func (s *Simulation) Find(ctx context.Context) ([]Finding, error) {
 		return nil, err
 	}
 	return f.findings(), nil
-}
-
-// candidate is the most extreme job found so far by one criterion, such as the longest wait.
-type candidate struct {
-	job      engine.JobID
-	score    float64
-	delivery int32
-	still    bool // WorstWait: it waits still when the run ends
-	jobs     int64
 }
 
 // known is the state of one job (readiness, claims, lost leases) during a search for extreme jobs.
@@ -78,7 +72,7 @@ type known struct {
 type finder struct {
 	s        *Simulation
 	open     map[engine.JobID]*known
-	best     map[Interest]*candidate
+	best     map[Interest]*Finding // most extreme jobs so far
 	last     engine.Time
 	redrives bool // dead jobs may be made ready again
 }
@@ -98,7 +92,7 @@ func (f *finder) see(e *engine.Event) {
 	}
 	switch e.Kind {
 	case engine.Enqueued:
-		f.best[WorstWait].jobs++
+		f.best[WorstWait].Jobs++
 	case engine.Leased:
 		f.offer(WorstWait, e.Job, float64(e.Waited), e.Delivery, false)
 		j.claimed = e.Delivery
@@ -130,12 +124,12 @@ func (f *finder) see(e *engine.Event) {
 
 // offer makes a job the most extreme so far by a criterion if its score is higher; with first, it counts the job, too.
 func (f *finder) offer(i Interest, job engine.JobID, score float64, delivery int32, first bool) {
-	c := f.best[i]
+	best := f.best[i]
 	if first {
-		c.jobs++
+		best.Jobs++
 	}
-	if score > c.score || c.job == 0 {
-		c.job, c.score, c.delivery, c.still = job, score, delivery, false
+	if score > best.score || best.Job == 0 {
+		best.Job, best.score, best.delivery, best.still = job, score, delivery, false
 	}
 }
 
@@ -148,32 +142,33 @@ func (f *finder) findings() (all []Finding) {
 		}
 		wait := float64(f.last.Sub(j.readySince))
 		// Of equals the one with the lower number: what is found depends on no map's order.
-		if wait > worst.score || wait == worst.score && worst.still && id < worst.job {
-			worst.job, worst.score, worst.delivery, worst.still = id, wait, j.claimed+1, true
+		if wait > worst.score || wait == worst.score && worst.still && id < worst.Job {
+			worst.Job, worst.score, worst.delivery, worst.still = id, wait, j.claimed+1, true
 		}
 	}
 	for _, i := range Interests() {
-		c := f.best[i]
-		finding := Finding{Interest: i, Job: c.job, Jobs: c.jobs}
-		if c.job != 0 {
-			finding.Name, finding.Words = f.s.seen.JobName(c.job), i.words(c)
+		found := f.best[i]
+		if found.Job != 0 {
+			found.Name, found.Words = f.s.seen.JobName(found.Job), found.words()
 		}
-		all = append(all, finding)
+		all = append(all, *found)
 	}
 	return all
 }
 
-func (i Interest) words(c *candidate) string {
+// words returns what happens to the job, as a sentence without its subject and full stop.
+func (f *Finding) words() string {
+	claim := Length(Span(f.score)) + " for its " + ordinal(int(f.delivery)) + " claim"
 	switch {
-	case i == WorstWait && c.still:
-		return fmt.Sprintf("is left waiting, after %s for its %s claim", Length(Span(c.score)), ordinal(int(c.delivery)))
-	case i == WorstWait:
-		return fmt.Sprintf("waits %s for its %s claim", Length(Span(c.score)), ordinal(int(c.delivery)))
-	case i == Dead && c.delivery == 0:
+	case f.Interest == WorstWait && f.still:
+		return "is left waiting, after " + claim
+	case f.Interest == WorstWait:
+		return "waits " + claim
+	case f.Interest == Dead && f.delivery == 0:
 		return "dies without having been claimed"
-	case i == Dead:
-		return "dies after " + plain.Plural(int(c.delivery), "attempt")
+	case f.Interest == Dead:
+		return "dies after " + plain.Plural(int(f.delivery), "attempt")
 	}
-	verb := map[Interest]string{Duplicate: "succeeds ", Fenced: "is fenced ", LostLease: "loses its lease "}[i]
-	return verb + times(int(c.score))
+	verb := map[Interest]string{Duplicate: "succeeds ", Fenced: "is fenced ", LostLease: "loses its lease "}[f.Interest]
+	return verb + times(int(f.score))
 }

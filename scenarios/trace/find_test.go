@@ -98,8 +98,8 @@ func TestFindCounts(t *testing.T) {
 				if number == 0 {
 					continue
 				}
-				c := candidate{score: float64(most), delivery: int32(most)}
-				if want := interest.words(&c); f.Words != want {
+				extreme := Finding{Interest: interest, score: float64(most), delivery: int32(most)}
+				if want := extreme.words(); f.Words != want {
 					t.Errorf("%s: %s %s, want %s", interest, f.Name, f.Words, want)
 				}
 				if h := jobs[f.Job]; h != nil {

@@ -53,7 +53,7 @@ type Attempt struct {
 	until      time.Duration // time of its last event in the job's history; 0: not yet
 	taken      bool          // a reaper took its lease
 	aborted    bool          // it ended with the death of its process
-	process    process       // node that claimed it
+	deaths     uint32        // how often its node had died when it claimed the job
 	heartbeats int
 }
 
@@ -63,18 +63,10 @@ func (a *Attempt) Began() bool { return a.Started != none }
 // Ended reports whether the attempt's handler ran to its end.
 func (a *Attempt) Ended() bool { return a.Ran != none }
 
-// process is the state of the process that claimed an attempt: alive, died, or replaced by a new one.
-type process uint8
-
-const (
-	lives    process = iota
-	died             // its process died, and the node is down
-	replaced         // its process died, and another runs on the node
-)
-
-// held reports whether a crash or freeze of its node affects an attempt: it has its lease, or its handler runs.
-func (a *Attempt) held() bool {
-	return a.process != replaced && (a.until == 0 && !a.taken || a.Began() && !a.Ended())
+// held reports whether a crash or freeze of its node, which has the given state, affects an attempt: the process that
+// claimed it runs still, or none has followed it, and has the lease or runs the handler.
+func (a *Attempt) held(node nodeState) bool {
+	return (node.deaths == a.deaths || node.down) && (a.until == 0 && !a.taken || a.Began() && !a.Ended())
 }
 
 func (a *Attempt) note(format string, arguments ...any) {
@@ -138,7 +130,8 @@ func (t *jobTracer) see(e *engine.Event) {
 
 // machine records that a node went up or down, froze or woke, in the job's history, too, if it holds or runs the job.
 func (t *jobTracer) machine(e *engine.Event) {
-	node := t.nodes[e.Node]
+	was := t.nodes[e.Node]
+	node := was
 	switch e.Kind {
 	case engine.NodeUp:
 		node.down = false
@@ -155,9 +148,11 @@ func (t *jobTracer) machine(e *engine.Event) {
 	}
 	concerned := false
 	for i := range t.history.Attempts {
-		if a := &t.history.Attempts[i]; a.Node == e.Node && a.held() {
-			a.nodeChanges(e.Kind)
+		if a := &t.history.Attempts[i]; a.Node == e.Node && a.held(was) {
 			concerned = true
+			if e.Kind == engine.NodeDown && was.deaths == a.deaths {
+				a.dies()
+			}
 		}
 	}
 	if concerned {
@@ -165,20 +160,14 @@ func (t *jobTracer) machine(e *engine.Event) {
 	}
 }
 
-// nodeChanges updates an attempt for a change of its node's state, such as a crash.
-func (a *Attempt) nodeChanges(kind engine.EventKind) {
+// dies notes that the process that claimed an attempt has died.
+func (a *Attempt) dies() {
 	switch {
-	case kind == engine.NodeUp && a.process == died:
-		a.process = replaced
-	case kind == engine.NodeDown && a.process == lives:
-		a.process = died
-		switch {
-		case a.Status == "dropped", a.aborted: // nobody would have heard of it, or that is noted
-		case !a.Began():
-			a.note("its process died before it began")
-		default:
-			a.note("its process died before the store knew how it had ended")
-		}
+	case a.Status == "dropped", a.aborted: // nobody would have heard of it, or that is noted
+	case !a.Began():
+		a.note("its process died before it began")
+	default:
+		a.note("its process died before the store knew how it had ended")
 	}
 }
 
@@ -232,7 +221,7 @@ func (t *jobTracer) move(e *engine.Event) {
 	case engine.Leased:
 		t.byToken[e.Token] = len(h.Attempts)
 		h.Attempts = append(h.Attempts, Attempt{Number: e.Delivery, Node: e.Node, Token: e.Token, Leased: Span(e.At),
-			Waited: Span(e.Waited), Fresh: e.Class == engine.Fresh, Status: "claimed",
+			Waited: Span(e.Waited), Fresh: e.Class == engine.Fresh, Status: "claimed", deaths: t.nodes[e.Node].deaths,
 			Started: none, Ran: none, Delay: none, Due: none})
 	case engine.Nacked:
 		if t.s.seen.Engine.Waiting == "held" {
@@ -362,7 +351,7 @@ func (t *jobTracer) finish() {
 		if a.heartbeats > 0 {
 			a.note("%s prolonged its lease", plain.Plural(a.heartbeats, "heartbeat"))
 		}
-		if a.Status == "claimed" && !a.Began() && a.process == lives {
+		if a.Status == "claimed" && !a.Began() && t.nodes[a.Node].deaths == a.deaths {
 			a.note("node %d never began it", a.Node)
 		}
 	}

@@ -23,19 +23,13 @@ func Policies() []string {
 }
 
 func newPolicy(name string) engine.Policy {
-	switch name {
-	case "fifo":
-		return policies.FIFO{}
-	case "weighted":
-		return &policies.Weighted{Fresh: quantity.Fraction(2, 3)}
-	case "inflight-cap":
-		return policies.InFlightCap{Retries: 16}
-	case "separate":
-		return &policies.Separate{RetryWorkers: 16}
-	case "fresh-first":
-		return policies.FreshFirst{}
-	}
-	return nil
+	return map[string]engine.Policy{
+		"fifo":         policies.FIFO{},
+		"weighted":     &policies.Weighted{Fresh: quantity.Fraction(2, 3)},
+		"inflight-cap": policies.InFlightCap{Retries: 16},
+		"separate":     &policies.Separate{RetryWorkers: 16},
+		"fresh-first":  policies.FreshFirst{},
+	}[name]
 }
 
 // Load is a benchmark with b.N jobs whose handlers return at once. They are enqueued while engines process them.

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"qsim/engine"
 )
@@ -37,7 +38,7 @@ type Options struct {
 type Metrics struct {
 	options    Options
 	store      engine.Store
-	vectors    []prometheus.Collector
+	registry   *prometheus.Registry // holds all metrics but those of the store's counts
 	classes    []class
 	executions *prometheus.CounterVec // executions, by class and error
 	running    prometheus.Gauge
@@ -138,7 +139,8 @@ func New(store engine.Store, o Options) *Metrics {
 	if o.ErrorName == nil {
 		o.ErrorName = func(k engine.ErrorKind) string { return cmp.Or(k.Name(), strconv.Itoa(int(k))) }
 	}
-	m := &Metrics{options: o, store: store, classes: make([]class, len(o.Classes))}
+	m := &Metrics{options: o, store: store, registry: prometheus.NewRegistry(),
+		classes: make([]class, len(o.Classes))}
 	m.running = m.gauge("running", "Executions under way in this process.")
 	m.gauge("workers", "Workers of this process.").Set(float64(o.Workers))
 	m.executions = m.counter("executions", "throughput: executions finished, by the kind of their error; none: success.",
@@ -169,22 +171,17 @@ func New(store engine.Store, o Options) *Metrics {
 }
 
 func (m *Metrics) gauge(name, help string) prometheus.Gauge {
-	g := prometheus.NewGauge(prometheus.GaugeOpts{Name: "qsim_" + name, Help: help})
-	m.vectors = append(m.vectors, g)
-	return g
+	return promauto.With(m.registry).NewGauge(prometheus.GaugeOpts{Name: "qsim_" + name, Help: help})
 }
 
 func (m *Metrics) counter(name, help string, labels ...string) *prometheus.CounterVec {
-	v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "qsim_" + name + "_total", Help: help}, labels)
-	m.vectors = append(m.vectors, v)
-	return v
+	o := prometheus.CounterOpts{Name: "qsim_" + name + "_total", Help: help}
+	return promauto.With(m.registry).NewCounterVec(o, labels)
 }
 
 func (m *Metrics) histogram(name, help, label string) *prometheus.HistogramVec {
 	o := prometheus.HistogramOpts{Name: "qsim_" + name + "_seconds", Help: help, Buckets: buckets}
-	v := prometheus.NewHistogramVec(o, []string{label})
-	m.vectors = append(m.vectors, v)
-	return v
+	return promauto.With(m.registry).NewHistogramVec(o, []string{label})
 }
 
 // Recorder returns m, which counts the events of every node, for live.Config.Recorder.

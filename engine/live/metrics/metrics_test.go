@@ -107,9 +107,7 @@ type figures map[string]*dto.MetricFamily
 func gather(t *testing.T, m *Metrics) figures {
 	t.Helper()
 	registry := prometheus.NewPedanticRegistry()
-	for _, v := range m.vectors { // without the queue's, which ask a store
-		registry.MustRegister(v)
-	}
+	registry.MustRegister(m.registry) // without the queue's, which ask a store
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)

@@ -31,9 +31,7 @@ func (m *Metrics) Stats(ctx context.Context) (engine.Stats, error) {
 
 // Describe sends the descriptions of all metrics, for prometheus.Collector.
 func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
-	for _, v := range m.vectors {
-		v.Describe(to)
-	}
+	m.registry.Describe(to)
 	for _, g := range gauges {
 		to <- g.desc
 	}
@@ -41,9 +39,7 @@ func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
 
 // Collect sends all metrics, for prometheus.Collector; those of the queue are missing while the store does not answer.
 func (m *Metrics) Collect(to chan<- prometheus.Metric) {
-	for _, v := range m.vectors {
-		v.Collect(to)
-	}
+	m.registry.Collect(to)
 	stats, err := m.Stats(context.Background())
 	if err != nil {
 		return

@@ -230,14 +230,12 @@ func (p *params) numbers(name string) []float64 {
 	if !ok {
 		return []float64{p.number(name)}
 	}
-	inner := &params{values: map[string]any{}}
 	var all []float64
 	for i, v := range list {
-		key := fmt.Sprintf("%s[%d]", name, i)
-		inner.values[key] = v
-		all = append(all, inner.number(key))
+		element := fmt.Sprintf("%s[%d]", name, i)
+		p.values[element] = v
+		all = append(all, p.number(element))
 	}
-	p.problems = append(p.problems, inner.problems...)
 	return all
 }
 

@@ -261,19 +261,17 @@ func (f *compareFlags) gate(changes, lost []change, paired bool, limit string, n
 		fmt.Fprintf(notes, "qbench: neither more nor less is better, and not held against the limit: %s\n",
 			strings.Join(plain.Distinct(ungated), ", "))
 	}
-	var beyond error
 	for i, adjusted := range results.Holm(p) {
-		if adjusted < .05 && beyond == nil {
-			beyond = ui.Fail(ui.ExitMissed,
-				fmt.Errorf("%s: %s is worse by more than %s (p %s)", changes[i].name, changes[i].unit, limit,
-					pText(adjusted)))
+		if adjusted < .05 {
+			return ui.Fail(ui.ExitMissed, fmt.Errorf("%s: %s is worse by more than %s (p %s)", changes[i].name,
+				changes[i].unit, limit, pText(adjusted)))
 		}
 	}
-	if beyond == nil && decided == 0 && (undecided > 0 || !counted) {
+	if decided == 0 && (undecided > 0 || !counted) {
 		return ui.Fail(ui.ExitMissed, errors.New("undecided: n<2, or no unit of which it is known whether more or less is "+
 			"better"))
 	}
-	return beyond
+	return nil
 }
 
 func pText(p float64) string {

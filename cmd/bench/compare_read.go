@@ -98,12 +98,7 @@ func sameProcessors(all []*benchmark) bool {
 // with those two, and returns notes about the others. Numbers of processors are ignored unless they vary in a file.
 func matched(files [][]*benchmark, paths []string, add func(base, new *benchmark)) (notes []string) {
 	alike := sameProcessors(files[0]) && sameProcessors(files[1])
-	key := func(b *benchmark) [2]string {
-		if alike {
-			return [2]string{b.pkg, b.bare()}
-		}
-		return [2]string{b.pkg, b.full}
-	}
+	key := func(b *benchmark) [2]string { return [2]string{b.pkg, plain.Either(alike, b.bare(), b.full)} }
 	if !alike {
 		nameBenchmarks(files[0], false)
 		nameBenchmarks(files[1], false)

@@ -114,8 +114,6 @@ type loaded struct {
 	pickup   measure.Histogram // open loop: time from a job's intended enqueueing until its first handler begins
 	sojourn  measure.Histogram // open loop: time from a job's intended enqueueing until its ack was committed
 	enqueue  phase
-	claim    phase
-	commit   phase
 	execute  phase
 }
 
@@ -282,12 +280,10 @@ func (r *loadRun) result(ctx context.Context) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &loaded{open: r.load.jobs == 0, endedRun: endedRun{took: time.Duration(r.latest.Load()), late: r.rig.late.Load(),
-		account: account{jobs: r.enqueued.Load(), done: r.done.Load(), dead: r.dead.Load()}}}
+	l := &loaded{open: r.load.jobs == 0, endedRun: r.measured(time.Duration(r.latest.Load()))}
+	l.account = account{jobs: r.enqueued.Load(), done: r.done.Load(), dead: r.dead.Load()}
 	l.reconcile(l.jobs-l.done-l.dead, left)
 	l.enqueue.merge(&r.feeding.calls)
-	l.claim.merge(r.phaseOf(engine.OpClaim))
-	l.commit.merge(r.phaseOf(engine.OpCommit))
 	for i := range r.runs {
 		l.execute.merge(&r.runs[i].phase)
 	}

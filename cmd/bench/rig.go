@@ -304,11 +304,12 @@ func total(counts [engine.NumClasses]int) (n int) {
 	return n
 }
 
-// phaseOf returns the durations of the calls of one operation, such as claims, by all engines.
-func (r *rig) phaseOf(op engine.Op) *phase {
-	var all phase
+// measured returns the results of a run that took a time, without its account of jobs.
+func (r *rig) measured(took time.Duration) endedRun {
+	run := endedRun{took: took, late: r.late.Load()}
 	for node := range r.meters {
-		all.merge(&r.meters[node][op])
+		run.claim.merge(&r.meters[node][engine.OpClaim])
+		run.commit.merge(&r.meters[node][engine.OpCommit])
 	}
-	return &all
+	return run
 }

@@ -20,28 +20,9 @@ import (
 type played struct {
 	endedRun
 	run      measure.Run
-	unfed    int64 // number of jobs never enqueued because time was up
-	phases   [engine.NumOps]phase
-	lateness measure.Histogram // delays from a job's intended enqueueing until the store had it
-	timings  *timings          // measured durations; nil: not requested
-}
-
-// sleeper is the handler for jobs of a scenario: it sleeps for the drawn run time.
-type sleeper struct {
-	*rig
-	learns bool
-	mutex  sync.Mutex                // guards drawn; wall.Begin has one, too
-	drawn  map[attempt]time.Duration // run times, if learns
-}
-
-func (s *sleeper) handle(ctx context.Context, j *engine.Job) error {
-	a := s.wall.Begin(time.Duration(s.clock()), 0, j)
-	if s.learns {
-		s.mutex.Lock()
-		s.drawn[attempt{j.ID, j.Delivery}] = a.Runs
-		s.mutex.Unlock()
-	}
-	return execute(ctx, s.wall, s.clock, j, a)
+	unfed    int64         // number of jobs never enqueued because time was up
+	lateness time.Duration // p99 of the delays from a job's intended enqueueing until the store had it
+	timings  *timings      // measured durations; nil: not requested
 }
 
 // playOptions are the parameters of one real run that differ between runs of a scenario.
@@ -71,21 +52,32 @@ func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *st
 	}
 	runtime.GC() // collect the garbage of the previous run now, not during this one
 	rec := record(r)
-	s := &sleeper{rig: r, learns: o.learns, drawn: map[attempt]time.Duration{}}
+	var mutex sync.Mutex                 // guards drawn; wall.Begin has one, too
+	drawn := map[attempt]time.Duration{} // run times, if o.learns
+	handle := func(ctx context.Context, j *engine.Job) error {
+		a := wall.Begin(time.Duration(r.clock()), 0, j)
+		if o.learns {
+			mutex.Lock()
+			drawn[attempt{j.ID, j.Delivery}] = a.Runs
+			mutex.Unlock()
+		}
+		return execute(ctx, wall, r.clock, j, a)
+	}
 	arrivals, until := wall.Length()
-	if err := r.run(ctx, s.handle, r.feed(wall.Next, rec.enqueued), until); err != nil {
+	if err := r.run(ctx, handle, r.feed(wall.Next, rec.enqueued), until); err != nil {
 		return nil, err
 	}
 	if err := wall.Err(); err != nil {
 		return nil, ui.Fail(ui.ExitUsage, err)
 	}
-	p := &played{endedRun: endedRun{took: time.Duration(r.clock()), late: r.late.Load()}, unfed: r.unfed.Load()}
+	p := &played{endedRun: r.measured(time.Duration(r.clock())), unfed: r.unfed.Load(),
+		lateness: r.feeding.late.Quantile(.99)}
 	left, err := r.settle(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if o.learns {
-		p.timings = learn(rec, s.drawn, perJob, &r.feeding, o.speed, arrivals)
+		p.timings = learn(rec, drawn, perJob, &r.feeding, o.speed, arrivals)
 		t := p.timings
 		t.jobs = r.enqueued.Load()
 		stalls := &t.delays.Stalls
@@ -104,10 +96,6 @@ func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *st
 	if p.unfed > 0 {
 		p.run.Warnings = append(p.run.Warnings, neverEnqueued(p.unfed))
 	}
-	for op := range p.phases {
-		p.phases[op].merge(r.phaseOf(engine.Op(op)))
-	}
-	p.lateness.Merge(&r.feeding.late)
 	return p, nil
 }
 
@@ -121,9 +109,9 @@ func (p *played) metrics() []metric {
 		info, _ := measure.Lookup(v.Metric)
 		list = append(list, metric{metricUnit(info), info.Unit, v.Value})
 	}
-	for _, op := range []engine.Op{engine.OpClaim, engine.OpCommit} {
-		if ph := &p.phases[op]; ph.rows > 0 {
-			list = append(list, metric{op.String() + "-sec/job", "s", ph.perJob().Seconds()})
+	for _, calls := range []namedPhase{{"claim", &p.claim}, {"commit", &p.commit}} {
+		if calls.rows > 0 {
+			list = append(list, metric{calls.name + "-sec/job", "s", calls.perJob().Seconds()})
 		}
 	}
 	list = append(list, metric{"never-enqueued", "jobs", float64(p.unfed)})

@@ -94,7 +94,7 @@ func (s *session) warn(c *candidate, p *played) {
 	if p.unfed > 0 {
 		s.console.Note("warning: %s on %s: %s", c.policy, c.store, neverEnqueued(p.unfed))
 	}
-	if late := p.lateness.Quantile(.99); late > 50*time.Millisecond || late > p.took/20 {
+	if late := p.lateness; late > 50*time.Millisecond || late > p.took/20 {
 		s.console.Note("warning: %s on %s: 1 in 100 jobs was enqueued more than %s after its time: this machine is too "+
 			"slow for that speed", c.policy, c.store, seconds(late.Seconds()))
 	}

@@ -128,15 +128,15 @@ func (s *stores) openPostgres(ctx context.Context, options engine.StoreOptions) 
 	}
 	s.count++
 	schema := fmt.Sprintf("%s_%d", s.schemas, s.count)
-	store, err := pgstore.Open(ctx, s.dsn, pgstore.Options{Schema: schema, Store: options})
+	o := pgstore.Options{Schema: schema, Store: options}
+	store, err := pgstore.Open(ctx, s.dsn, o)
 	interrupted := err != nil && ctx.Err() != nil
 	if interrupted { // the schema may exist: the store is opened once more, to drop it
 		again, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
-		store, err = pgstore.Open(again, s.dsn, pgstore.Options{Schema: schema, Store: options})
-	}
-	if err != nil && interrupted {
-		err = context.Canceled
+		if store, err = pgstore.Open(again, s.dsn, o); err != nil {
+			err = context.Canceled
+		}
 	}
 	if err != nil {
 		return nil, nil, err

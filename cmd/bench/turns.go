@@ -57,8 +57,9 @@ func (s *session) inTurn(candidates []*candidate, rounds int, measure func(round
 // endedRun holds the results that runs of loads and of scenarios have in common.
 type endedRun struct {
 	account
-	took time.Duration
-	late int64 // number of calls without an answer in time
+	took          time.Duration
+	late          int64 // number of calls without an answer in time
+	claim, commit phase
 }
 
 // account counts the jobs of one or more runs by their final state. Lost jobs were accepted by the store, but neither

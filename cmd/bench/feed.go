@@ -124,7 +124,7 @@ func (f *feeder) work(ctx context.Context) error {
 	var due []time.Duration
 	for {
 		var more bool
-		if jobs, due, more = f.take(ctx, jobs[:0], due[:0]); !more {
+		if jobs, due, more = f.take(jobs[:0], due[:0]); !more {
 			return ctx.Err()
 		}
 		if len(jobs) == 0 {
@@ -149,8 +149,7 @@ func (f *feeder) work(ctx context.Context) error {
 }
 
 // take waits until the next job is due and returns it with all others due by then.
-func (f *feeder) take(ctx context.Context, jobs []engine.NewJob,
-	due []time.Duration) ([]engine.NewJob, []time.Duration, bool) {
+func (f *feeder) take(jobs []engine.NewJob, due []time.Duration) ([]engine.NewJob, []time.Duration, bool) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	if f.over {
@@ -158,17 +157,12 @@ func (f *feeder) take(ctx context.Context, jobs []engine.NewJob,
 	}
 	if wait := f.at - time.Duration(f.rig.clock()); wait > 0 {
 		select {
-		case <-ctx.Done():
-		case <-f.rig.timeUp:
+		case <-f.rig.arriving.Done():
 		case <-time.After(wait):
 		}
 	}
-	select {
-	case <-ctx.Done():
+	if f.rig.arriving.Err() != nil {
 		return jobs, due, false
-	case <-f.rig.timeUp:
-		return jobs, due, false
-	default:
 	}
 	now := time.Duration(f.rig.clock())
 	for !f.over && f.at <= now && len(jobs) < mostInOneCall {

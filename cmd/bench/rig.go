@@ -31,13 +31,14 @@ type rig struct {
 	doubts  []map[engine.BatchID]*doubt // commits of which some call was not answered in time, by node
 	onEnd   func(o *engine.Outcome, r *engine.Result, at engine.Time)
 
-	enqueued atomic.Int64  // number of jobs that the store has accepted
-	ended    atomic.Int64  // number of jobs done or dead, by the answers to commits
-	latest   atomic.Int64  // engine.Time of the latest end of a job
-	late     atomic.Int64  // number of calls without an answer in time
-	fed      chan struct{} // closed when no more jobs will be enqueued
-	timeUp   chan struct{} // closed when no job may be enqueued any more
-	unfed    atomic.Int64  // number of jobs not enqueued because time was up
+	enqueued atomic.Int64    // number of jobs that the store has accepted
+	ended    atomic.Int64    // number of jobs done or dead, by the answers to commits
+	latest   atomic.Int64    // engine.Time of the latest end of a job
+	late     atomic.Int64    // number of calls without an answer in time
+	fed      chan struct{}   // closed when no more jobs will be enqueued
+	arriving context.Context // done when no job may be enqueued any more, of which timeUp is one reason
+	timeUp   context.CancelFunc
+	unfed    atomic.Int64 // number of jobs not enqueued because time was up
 	fail     context.CancelCauseFunc
 	stopping atomic.Bool
 	feeding  feeding
@@ -83,8 +84,7 @@ func (p *phase) perJob() time.Duration {
 var wakeModes = map[string]live.WakeMode{"one": live.WakeOne, "all": live.WakeAll, "none": live.WakeNone}
 
 func newRig(w *world.Wall, store engine.Store) *rig {
-	r := &rig{wall: w, store: store, meters: make([]meter, w.Nodes()), fed: make(chan struct{}),
-		timeUp: make(chan struct{})}
+	r := &rig{wall: w, store: store, meters: make([]meter, w.Nodes()), fed: make(chan struct{})}
 	for range r.meters {
 		r.doubts = append(r.doubts, map[engine.BatchID]*doubt{})
 	}
@@ -124,6 +124,8 @@ func (r *rig) run(ctx context.Context, handler live.Handler, feed func(ctx conte
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r.fail = cancel
+	r.arriving, r.timeUp = context.WithCancel(ctx)
+	defer r.timeUp()
 	var helpers sync.WaitGroup
 	defer helpers.Wait()
 	helpers.Go(func() {
@@ -271,7 +273,7 @@ func (r *rig) watch(ctx context.Context, until time.Duration) {
 			}
 		case until > 0 && time.Duration(r.clock()) >= until:
 			over = time.Now()
-			close(r.timeUp) // calls under way are not cut off, so that their outcome is known
+			r.timeUp() // calls under way are not cut off, so that their outcome is known
 		case fed && time.Since(asked) >= quietFor:
 			asked = time.Now()
 			left, err := r.left(ctx)

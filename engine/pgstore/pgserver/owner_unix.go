@@ -11,10 +11,7 @@ import (
 )
 
 // owner is the operating system's user that a server runs as.
-type owner struct {
-	other    bool // the user is not that of this process
-	uid, gid int
-}
+type owner struct{ credential *syscall.Credential } // nil: this process's own
 
 // serverUser returns this process's user, or for root another one, since PostgreSQL refuses to run as root.
 func serverUser() (*owner, error) {
@@ -26,10 +23,10 @@ func serverUser() (*owner, error) {
 		if err != nil {
 			continue
 		}
-		uid, err1 := strconv.Atoi(u.Uid)
-		gid, err2 := strconv.Atoi(u.Gid)
+		uid, err1 := strconv.ParseUint(u.Uid, 10, 32)
+		gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
 		if err1 == nil && err2 == nil {
-			return &owner{true, uid, gid}, nil
+			return &owner{&syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
 		}
 	}
 	return nil, fmt.Errorf("%w: it does not run as root, and there is no user postgres or nobody", ErrMissing)
@@ -37,18 +34,15 @@ func serverUser() (*owner, error) {
 
 // own makes the user the owner of a folder.
 func (o *owner) own(folder string) error {
-	if !o.other {
+	if o.credential == nil {
 		return nil
 	}
-	return os.Chown(folder, o.uid, o.gid)
+	return os.Chown(folder, int(o.credential.Uid), int(o.credential.Gid))
 }
 
 // attributes returns the process attributes that make a program run as the user, and end when this process does.
 func (o *owner) attributes() *syscall.SysProcAttr {
-	a := &syscall.SysProcAttr{Setpgid: true}
-	if o.other {
-		a.Credential = &syscall.Credential{Uid: uint32(o.uid), Gid: uint32(o.gid)}
-	}
+	a := &syscall.SysProcAttr{Setpgid: true, Credential: o.credential}
 	dieWithParent(a)
 	return a
 }

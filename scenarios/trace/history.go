@@ -66,7 +66,8 @@ func (a *Attempt) Ended() bool { return a.Ran != none }
 // held reports whether a crash or freeze of its node, which has the given state, affects an attempt: the process that
 // claimed it runs still, or none has followed it, and has the lease or runs the handler.
 func (a *Attempt) held(node nodeState) bool {
-	return (node.deaths == a.deaths || node.down) && (a.until == 0 && !a.taken || a.Began() && !a.Ended())
+	latest := node.deaths == a.deaths || node.down && node.deaths == a.deaths+1
+	return latest && (a.until == 0 && !a.taken || a.Began() && !a.Ended())
 }
 
 func (a *Attempt) note(format string, arguments ...any) {

@@ -86,16 +86,10 @@ func (r *Recording) Write(target Target) (written *Written, err error) {
 			}
 		}
 	}()
-	rest := r.arrivals
-	for len(rest) > 0 { // class by class
-		n := 1
-		for n < len(rest) && rest[n].class == rest[0].class {
-			n++
-		}
-		if err := w.trace(&r.Classes[r.index[rest[0].class]], rest[:n]); err != nil {
+	for i := range r.Classes {
+		if err := w.trace(&r.Classes[i]); err != nil {
 			return nil, fmt.Errorf("write a trace: %w", err)
 		}
-		rest = rest[n:]
 	}
 	for i := range r.Classes {
 		if err := w.values(&r.Classes[i]); err != nil {
@@ -138,11 +132,11 @@ func (w *writing) file(path string, fill func(to *bufio.Writer)) (err error) {
 func (w *writing) beside(class *Class, what string) string { return w.name + "-" + class.Name + what }
 
 // trace writes the arrivals of a class to a CSV file, a line for each job.
-func (w *writing) trace(c *Class, arrivals []arrival) error {
+func (w *writing) trace(c *Class) error {
 	return w.file(filepath.Join(w.folder, w.beside(c, ".csv")), func(to *bufio.Writer) {
 		var line []byte
 		names := c.tenantNames()
-		for _, a := range arrivals {
+		for _, a := range c.arrivals {
 			line = appendSeconds(line[:0], a.at.since(w.origin))
 			at, found := slices.BinarySearch(c.Tenants, w.tenants[a.tenant])
 			at = plain.Either(found, at, len(c.Tenants))
@@ -169,14 +163,14 @@ func (c *Class) tenantNames() []string {
 	if len(c.Tenants) > mostNamed {
 		return nil
 	}
-	n := classNames{}
+	var names distinctNames
 	for _, t := range c.Tenants {
-		n.names = append(n.names, n.unused(slug(t, true)))
+		names.add(slug(t, true))
 	}
 	if c.Nobody || len(c.Tenants) == 0 {
-		n.names = append(n.names, n.unused("none"))
+		names.add("none")
 	}
-	return n.names
+	return names
 }
 
 const (

@@ -18,14 +18,12 @@ const mostRare = 0.05
 // mostClasses is the highest number of job classes that an import distinguishes; the rest share one class.
 const mostClasses = 24
 
-// classNames holds the job classes of the scenario, and the class of each label: a recorded class name with a priority.
-type classNames struct {
-	names      []string
-	labels     [][]string
-	priorities []classPriority
-	index      []int // index of a label's group
-	unsaid     int64 // rows without a priority in classes that have one
-	rare       int64 // rows with another priority than their class
+// jobClasses holds the job classes of the scenario, and the class of each label: a recorded class name with a priority.
+type jobClasses struct {
+	all    []*collected
+	index  []int // index of the class in all, by label
+	unsaid int64 // rows without a priority in classes that have one
+	rare   int64 // rows with another priority than their class
 }
 
 // classPriority is the priority of a class, or the reason why it has none.
@@ -77,13 +75,18 @@ func (r *reader) tooManyLabels(label, rank string) error {
 		"--columns %s=COLUMN names another", mostLabels, what, quoted(value), column)
 }
 
-// classNames chooses the recorded class names and priorities that become job classes: those with the most rows.
-func (r *reader) classNames() classNames {
+// jobClasses chooses the recorded class names and priorities that become job classes: those with the most rows.
+func (r *reader) jobClasses() jobClasses {
 	rows := make([]int64, len(r.labels.all)) // by label
 	for i := range r.records {
 		rows[r.records[i].class]++
 	}
-	n := classNames{index: make([]int, len(rows))}
+	n, names := jobClasses{index: make([]int, len(rows))}, distinctNames{}
+	add := func(name string, labels []string, p classPriority) {
+		c := newCollected(Class{Name: names.add(name), Labels: labels, Priority: p.value, Ranked: p.known})
+		c.priority = p
+		n.all = append(n.all, c)
+	}
 	groups := n.groups(r.labels.all, rows)
 	for i, g := range groups {
 		for _, label := range g.labels {
@@ -93,30 +96,30 @@ func (r *reader) classNames() classNames {
 	own := groups[:min(len(groups), mostClasses)]
 	for _, g := range own {
 		name := g.name + plain.When(g.split, fmt.Sprintf("-p%d", g.priority.value))
-		n.add(slug(name, true), []string{g.name}, g.priority)
+		add(slug(name, true), []string{g.name}, g.priority)
 	}
 	if rest := groups[len(own):]; len(rest) > 0 {
-		n.add("others", plain.Distinct(plain.Map(rest, func(g labelGroup) string { return g.name })), common(rest))
+		add("others", plain.Distinct(plain.Map(rest, func(g labelGroup) string { return g.name })), common(rest))
 	}
 	return n
 }
 
-func (n *classNames) add(name string, labels []string, p classPriority) {
-	n.names, n.labels, n.priorities = append(n.names, n.unused(name)), append(n.labels, labels), append(n.priorities, p)
-}
+// distinctNames lists the names of a scenario's job classes, or tenants, each once.
+type distinctNames []string
 
-// unused returns a name for a job class: the given one, with a number appended if another class has it.
-func (n *classNames) unused(name string) string {
+// add adds a name to the list, with a number appended if it is there already, and returns it.
+func (n *distinctNames) add(name string) string {
 	name = cmp.Or(name, "jobs")
-	for i, first := 2, name; slices.Contains(n.names, name); i++ {
+	for i, first := 2, name; slices.Contains(*n, name); i++ {
 		name = fmt.Sprintf("%s-%d", first, i)
 	}
+	*n = append(*n, name)
 	return name
 }
 
 // groups joins labels (class names with priorities) to groups that become job classes, the one with the most rows
 // first. Each name gets a group before any name is split by priority.
-func (n *classNames) groups(labels []string, rows []int64) (groups []labelGroup) {
+func (n *jobClasses) groups(labels []string, rows []int64) (groups []labelGroup) {
 	byName := map[string][]labelGroup{} // a group for each label
 	for label, text := range labels {
 		if rows[label] == 0 {
@@ -171,7 +174,7 @@ func whole(groups []labelGroup) labelGroup {
 // split divides the rows of one class name into a group for each priority, with at most room additional groups. Rows
 // without a priority join the most frequent one, those with a rare one the nearest. It returns nil where most rows have
 // none, too many have a rare one, or there are too many priorities.
-func (n *classNames) split(groups []labelGroup, room int) (kept []labelGroup) {
+func (n *jobClasses) split(groups []labelGroup, room int) (kept []labelGroup) {
 	var ranked, rare, bare int64 // rows
 	priorities := len(whole(groups).priority.several)
 	for _, g := range groups {
@@ -248,10 +251,13 @@ func (g *gathering) priorityNotes(note func(when bool, format string, arguments 
 	differ := g.found.prioritized()
 	counts := plain.When(differ, ", which counts as 0")
 	note(differ, "classes have the priorities on record, of which the smaller is taken for the more urgent one")
-	note(g.names.unsaid > 0, "%d rows without a priority count as the most frequent one of their class", g.names.unsaid)
-	note(g.names.rare > 0, "%d rows with a rare priority count as the nearest frequent one of their class", g.names.rare)
-	for i, p := range g.names.priorities {
-		if g.found.index[i] < 0 || p.known {
+	note(g.classes.unsaid > 0, "%d rows without a priority count as the most frequent one of their class",
+		g.classes.unsaid)
+	note(g.classes.rare > 0, "%d rows with a rare priority count as the nearest frequent one of their class",
+		g.classes.rare)
+	for _, c := range g.classes.all {
+		p := c.priority
+		if p.known {
 			continue
 		}
 		several, why := len(p.several) > 1 && p.lacking == "", p.lacking+" of its rows have none"
@@ -260,6 +266,6 @@ func (g *gathering) priorityNotes(note func(when bool, format string, arguments 
 		} else if len(p.several) == 0 {
 			why = "none is on record"
 		}
-		note(several || differ, "class %s has no priority%s: %s", g.names.names[i], counts, why)
+		note(several || differ, "class %s has no priority%s: %s", c.class.Name, counts, why)
 	}
 }

@@ -26,7 +26,8 @@ const (
 
 // collected holds the counts and samples (run times, pauses) of the recorded jobs of one class, or of all classes.
 type collected struct {
-	class          Class    // its counts and waits
+	class          Class // its name, counts and waits
+	priority       classPriority
 	ended, failed  [2]int64 // first and second attempts that ended, and that failed
 	kinds          map[uint16]*kindCount
 	service, takes sample // s
@@ -45,10 +46,10 @@ type kindCount struct {
 	last  map[int32]int64 // counts of the last attempts of dead jobs, by the number of the attempt
 }
 
-func newCollected() *collected {
-	c := &collected{kinds: map[uint16]*kindCount{}, service: sample{most: servicesKept}, takes: sample{most: servicesKept},
-		class:     Class{Wait: new(measure.Histogram), RetryWait: new(measure.Histogram), Sojourn: new(measure.Histogram)},
-		deadAfter: map[int32]int64{}, most: map[int32]int64{}, tenants: map[uint32]bool{}}
+func newCollected(class Class) *collected {
+	class.Wait, class.RetryWait, class.Sojourn = new(measure.Histogram), new(measure.Histogram), new(measure.Histogram)
+	c := &collected{class: class, kinds: map[uint16]*kindCount{}, service: sample{most: servicesKept},
+		takes: sample{most: servicesKept}, deadAfter: map[int32]int64{}, most: map[int32]int64{}, tenants: map[uint32]bool{}}
 	for i := range c.pauses {
 		for ends := range c.pauses[i] {
 			c.pauses[i][ends].most = pausesKept

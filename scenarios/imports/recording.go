@@ -40,12 +40,10 @@ type Recording struct {
 	Repairs    []Repair
 	Notes      []string
 
-	options  Options
-	all      Class     // counts and waits of the jobs of all classes
-	arrivals []arrival // arrivals by class, in order
-	origin   timestamp
-	index    []int // index in Classes of an arrival's class; -1: none of its jobs is left
-	tenants  []string
+	options Options
+	all     Class // counts and waits of the jobs of all classes
+	origin  timestamp
+	tenants []string
 }
 
 // Workers is an estimate of the number of nodes and workers behind the records.
@@ -77,6 +75,8 @@ type Class struct {
 	Retry      *Retry // retry settings; nil: those of the Recording
 	Ranked     bool   // Priority is on record
 	Priority   int    // priority of most jobs; smaller is more urgent; 0 unless Ranked
+
+	arrivals []arrival // one for each job, in order of time
 }
 
 // Kind is an error kind with its number of failed attempts.
@@ -95,7 +95,6 @@ type Times struct {
 
 // arrival is one job of a trace: a line with its time and tenant.
 type arrival struct {
-	class  uint16 // index of the class, see Recording.index
 	at     timestamp
 	tenant uint32
 }
@@ -110,9 +109,8 @@ type change struct {
 type gathering struct {
 	*reader
 	found     *Recording
-	names     classNames
-	all       *collected   // counts over all classes
-	classes   []*collected // counts by class of an arrival
+	all       *collected // counts over all classes
+	classes   jobClasses
 	changes   []change
 	attempts  *timeline
 	seenNodes map[uint32]bool
@@ -124,12 +122,9 @@ type gathering struct {
 
 func (r *reader) gather(ctx context.Context) (*Recording, error) {
 	found := &Recording{From: r.options.From, Rows: r.rows, options: r.options, tenants: r.tenants.all}
-	g := &gathering{reader: r, found: found, names: r.classNames(), all: newCollected(), seenNodes: map[uint32]bool{},
-		attempts: &timeline{time.Second, map[int64]bin{}}, first: unknown, last: unknown, lastRun: unknown,
-		firstDone: unknown}
-	for range g.names.names {
-		g.classes = append(g.classes, newCollected())
-	}
+	g := &gathering{reader: r, found: found, all: newCollected(Class{}), classes: r.jobClasses(),
+		seenNodes: map[uint32]bool{}, attempts: &timeline{time.Second, map[int64]bin{}}, first: unknown, last: unknown,
+		lastRun: unknown, firstDone: unknown}
 	slices.SortFunc(r.records, compareRecords)
 	var one job
 	for n, rest := 0, r.records; len(rest) > 0; n++ {
@@ -154,9 +149,6 @@ func (r *reader) gather(ctx context.Context) (*Recording, error) {
 	if found.Jobs == 0 {
 		return nil, fmt.Errorf("%s: no job is left to import", r.files[0].Name)
 	}
-	slices.SortFunc(found.arrivals, func(a, b arrival) int {
-		return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.at, b.at), cmp.Compare(a.tenant, b.tenant))
-	})
 	var err error
 	if found.Repairs, err = r.repairs.list(r.files, r.rows, r.options.Strict); err != nil {
 		return nil, err
@@ -182,10 +174,10 @@ func (g *gathering) job(j *job) {
 		g.repairs.add(outsideWindow, j.at)
 		return
 	}
-	class := g.names.index[j.class]
+	class := g.classes.all[g.classes.index[j.class]]
 	g.found.Jobs++
 	g.all.add(j)
-	g.classes[class].add(j)
+	class.add(j)
 	g.first, g.last = earlier(g.first, at), max(g.last, at)
 	if j.done {
 		g.firstDone = earlier(g.firstDone, at)
@@ -204,8 +196,7 @@ func (g *gathering) job(j *job) {
 			g.changes = append(g.changes, change{t.started, 1}, change{t.finished, -1})
 		}
 	}
-	tenant := plain.Either(g.tenants.full, 0, j.tenant)
-	g.found.arrivals = append(g.found.arrivals, arrival{uint16(class), at, tenant})
+	class.class.arrivals = append(class.class.arrivals, arrival{at, plain.Either(g.tenants.full, 0, j.tenant)})
 }
 
 const (
@@ -223,14 +214,12 @@ func (g *gathering) finish() error {
 		f.Start = time.Unix(0, int64(g.first)).UTC()
 	}
 	g.workers()
-	for i, c := range g.classes {
-		if c.class.Jobs == 0 {
-			f.index = append(f.index, -1)
-			continue
-		}
-		f.index = append(f.index, len(f.Classes))
-		one, own := c.class, g.names.priorities[i]
-		one.Name, one.Labels, one.Priority, one.Ranked = g.names.names[i], g.names.labels[i], own.value, own.known
+	g.classes.all = slices.DeleteFunc(g.classes.all, func(c *collected) bool { return c.class.Jobs == 0 })
+	for _, c := range g.classes.all {
+		one := c.class
+		slices.SortFunc(one.arrivals, func(a, b arrival) int {
+			return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.tenant, b.tenant))
+		})
 		one.Kinds, one.Service, one.Takes = g.kindsOf(c), timesOf(&c.service), timesOf(&c.takes)
 		one.Rate, one.Poison = c.rates()
 		if one.Service.Seen == 0 && f.options.Service == "" {

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"qsim/results/plain"
 )
 
 // Retry holds the retry settings inferred from records of failed jobs.
@@ -49,12 +51,7 @@ func (g *gathering) retries() {
 	if len(f.Classes) < 2 {
 		return
 	}
-	var found []*Retry
-	for i, c := range g.classes {
-		if f.index[i] >= 0 {
-			found = append(found, g.recognise(c))
-		}
-	}
+	found := plain.Map(g.classes.all, g.recognise)
 	// The keys of most jobs that show any are for all; classes with others have their own.
 	jobs, paced := map[string]int64{}, slices.ContainsFunc(found, func(r *Retry) bool { return r.paced })
 	for i, r := range found {

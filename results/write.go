@@ -238,19 +238,7 @@ func slug(s string) string {
 const longestSlug = 80
 
 // Slugs turns labels into distinct file names of a-z, 0-9 and "-", in the same order.
-func Slugs(labels []string) []string {
-	slugs := make([]string, len(labels))
-	taken := make(map[string]bool, len(labels))
-	for i, label := range labels {
-		name := slug(label)
-		for n := 2; taken[name]; n++ {
-			name = slug(label) + "-" + strconv.Itoa(n)
-		}
-		taken[name] = true
-		slugs[i] = name
-	}
-	return slugs
-}
+func Slugs(labels []string) []string { return plain.Numbered(plain.Map(labels, slug)) }
 
 // unfinished is the prefix of the names of files and folders that are still being written.
 const unfinished = ".unfinished-"

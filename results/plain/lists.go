@@ -3,6 +3,7 @@ package plain
 import (
 	"cmp"
 	"slices"
+	"strconv"
 )
 
 // Distinct joins lists, and keeps only the first of equal elements.
@@ -13,6 +14,20 @@ func Distinct[T comparable](lists ...[]T) (all []T) {
 		}
 	}
 	return all
+}
+
+// Numbered returns names without equal ones among them, in the same order: a name that an earlier one has gets a number
+// appended, -2, -3 and so on.
+func Numbered(names []string) []string {
+	numbered, taken := make([]string, len(names)), make(map[string]bool, len(names))
+	for i, name := range names {
+		one := name
+		for n := 2; taken[one]; n++ {
+			one = name + "-" + strconv.Itoa(n)
+		}
+		numbered[i], taken[one] = one, true
+	}
+	return numbered
 }
 
 // Map returns the result of a function for each element of a list, nil for an empty one.

@@ -163,14 +163,11 @@ func (c *Class) tenantNames() []string {
 	if len(c.Tenants) > mostNamed {
 		return nil
 	}
-	var names distinctNames
-	for _, t := range c.Tenants {
-		names.add(slug(t, true))
-	}
+	names := plain.Map(c.Tenants, func(tenant string) string { return cmp.Or(slug(tenant, true), noName) })
 	if c.Nobody || len(c.Tenants) == 0 {
-		names.add("none")
+		names = append(names, "none")
 	}
-	return names
+	return plain.Numbered(names)
 }
 
 const (

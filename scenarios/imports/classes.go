@@ -81,11 +81,12 @@ func (r *reader) jobClasses() jobClasses {
 	for i := range r.records {
 		rows[r.records[i].class]++
 	}
-	n, names := jobClasses{index: make([]int, len(rows))}, distinctNames{}
+	n := jobClasses{index: make([]int, len(rows))}
+	var names []string
 	add := func(name string, labels []string, p classPriority) {
-		c := newCollected(Class{Name: names.add(name), Labels: labels, Priority: p.value, Ranked: p.known})
+		c := newCollected(Class{Labels: labels, Priority: p.value, Ranked: p.known})
 		c.priority = p
-		n.all = append(n.all, c)
+		names, n.all = append(names, name), append(n.all, c)
 	}
 	groups := n.groups(r.labels.all, rows)
 	for i, g := range groups {
@@ -96,26 +97,19 @@ func (r *reader) jobClasses() jobClasses {
 	own := groups[:min(len(groups), mostClasses)]
 	for _, g := range own {
 		name := g.name + plain.When(g.split, fmt.Sprintf("-p%d", g.priority.value))
-		add(slug(name, true), []string{g.name}, g.priority)
+		add(cmp.Or(slug(name, true), noName), []string{g.name}, g.priority)
 	}
 	if rest := groups[len(own):]; len(rest) > 0 {
 		add("others", plain.Distinct(plain.Map(rest, func(g labelGroup) string { return g.name })), common(rest))
 	}
+	for i, name := range plain.Numbered(names) {
+		n.all[i].class.Name = name
+	}
 	return n
 }
 
-// distinctNames lists the names of a scenario's job classes, or tenants, each once.
-type distinctNames []string
-
-// add adds a name to the list, with a number appended if it is there already, and returns it.
-func (n *distinctNames) add(name string) string {
-	name = cmp.Or(name, "jobs")
-	for i, first := 2, name; slices.Contains(*n, name); i++ {
-		name = fmt.Sprintf("%s-%d", first, i)
-	}
-	*n = append(*n, name)
-	return name
-}
+// noName is the name of a class or a tenant of whose recorded name nothing is left in a scenario.
+const noName = "jobs"
 
 // groups joins labels (class names with priorities) to groups that become job classes, the one with the most rows
 // first. Each name gets a group before any name is split by priority.

@@ -64,11 +64,8 @@ func (t *KindTable) Check(node *yaml.Node) []*yaml.LoadError {
 
 // Unknown returns the error for a YAML node that names a kind, such as that of a distribution, which the table lacks.
 func (t *KindTable) Unknown(name *yaml.Node) *yaml.LoadError {
-	bad := UnknownName(t.Noun, name.Value, t.Kinds())
-	bad.Message = fmt.Sprintf("unknown %s %s", t.Noun, quantity.Quote(name.Value))
-	if bad.Help == "" || strings.HasPrefix(bad.Help, "there is") {
-		bad.Help = "want " + quantity.OrList(t.Kinds())
-	}
+	bad := quantity.Errorf("unknown %s %s", t.Noun, quantity.Quote(name.Value))
+	bad.Help = cmp.Or(nearest(name.Value, t.Kinds()), "want "+quantity.OrList(t.Kinds()))
 	return tree.ErrorAt(name, bad)
 }
 

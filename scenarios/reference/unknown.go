@@ -44,12 +44,17 @@ func Closest(word string, known []string) string {
 	return best
 }
 
+// nearest returns the advice to write the most similar of the known words in place of a word; "" if there is none.
+func nearest(word string, known []string) string {
+	near := Closest(word, known)
+	return plain.When(near != "", fmt.Sprintf("did you mean %q?", near))
+}
+
 // UnknownName returns the error for a name that does not exist, with the most similar name as help.
 func UnknownName(what, name string, names []string) *quantity.Error {
 	e := quantity.Errorf("no %s is named %s", what, quantity.Quote(name))
-	switch near := Closest(name, names); {
-	case near != "":
-		e.Help = fmt.Sprintf("did you mean %q?", near)
+	switch e.Help = nearest(name, names); {
+	case e.Help != "":
 	case len(names) > 0 && len(names) <= 12:
 		e.Help = "there is " + strings.Join(plain.Map(names, quantity.Quote), ", ")
 	case len(names) == 0:
@@ -71,12 +76,7 @@ func UnknownKey(key string, known []string) *quantity.Error {
 	if !quantity.IsNumber(key) {
 		e.Message = fmt.Sprintf("unknown key %q", key)
 	}
-	switch near := Closest(key, known); {
-	case near != "":
-		e.Help = fmt.Sprintf("did you mean %q?", near)
-	case len(known) > 0:
-		e.Help = "known keys here: " + strings.Join(known, ", ")
-	}
+	e.Help = cmp.Or(nearest(key, known), plain.When(len(known) > 0, "known keys here: "+strings.Join(known, ", ")))
 	return e
 }
 

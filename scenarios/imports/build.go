@@ -170,20 +170,14 @@ func (c *Class) tenantNames() []string {
 	return plain.Numbered(names)
 }
 
-const (
-	serviceFile = "-service.txt"
-	takesFile   = "-takes.txt"
-)
-
 // values writes the recorded run times of a class to files, unless a fitted distribution represents them. Failures take
 // as long as successes if their own recorded run times are too few.
 func (w *writing) values(c *Class) error {
-	for i, t := range []*Times{&c.Service, &c.Takes} {
-		what := []string{serviceFile, takesFile}[i]
-		if t.Chosen >= 0 || len(t.Values) == 0 || what == takesFile && len(t.Values) < FewestToFit {
+	for _, t := range []*Times{&c.Service, &c.Takes} {
+		if t.Chosen >= 0 || len(t.Values) == 0 || t == &c.Takes && len(t.Values) < FewestToFit {
 			continue
 		}
-		path, values := filepath.Join(w.folder, w.beside(c, what)), t.kept()
+		path, values := filepath.Join(w.folder, w.beside(c, t.file)), t.kept()
 		err := w.file(path, func(to *bufio.Writer) {
 			fmt.Fprintf(to, "# seconds: %d of %d run times of class %s\n", len(values), t.Seen, c.Name)
 			for _, v := range values {

@@ -49,7 +49,7 @@ func (r *Recording) Report(names []string, written *Written) string {
 		for _, n := range []int64{c.Jobs, c.Done, c.Dead, c.Jobs - c.Done - c.Dead, c.Attempts} {
 			cells = append(cells, fmt.Sprint(n))
 		}
-		counts = append(counts, append(cells, share(c.Failed, c.Attempts), fmt.Sprintf("%.3g%%", 100*c.Poison)))
+		counts = append(counts, append(cells, share(c.Failed, c.Attempts), percent(c.Poison)))
 		fits = append(append(fits, c.Service.cells(c.Name)...), c.Takes.cells(c.Name+" failing")...)
 	}
 	b.table(1, counts, "class", "jobs", "done", "dead", "open", "attempts", "failed", "poison")
@@ -239,11 +239,11 @@ func (w *writing) classText(b *report, c *Class) {
 	case w.prioritized():
 		b.line("    # no priority: its jobs have none on record, or several; that counts as 0")
 	}
-	b.line("    service: %s   # %s", w.distribution(c, &c.Service, serviceFile), c.Service.comment())
+	b.line("    service: %s   # %s", w.distribution(c, &c.Service), c.Service.comment())
 	if c.Failed > 0 && c.Rate > 0 {
 		fails := "rate: " + percent(c.Rate)
 		if len(c.Takes.Values) >= FewestToFit {
-			fails += ", takes: " + w.distribution(c, &c.Takes, takesFile)
+			fails += ", takes: " + w.distribution(c, &c.Takes)
 		}
 		b.line("    fails: {%s, errors: {%s}}", fails, strings.Join(shares(c.Kinds), ", "))
 	}
@@ -261,12 +261,12 @@ func (w *writing) classText(b *report, c *Class) {
 }
 
 // distribution returns a class's run time in scenario syntax: a fit, a file of recorded values, or the user's own.
-func (w *writing) distribution(c *Class, t *Times, file string) string {
+func (w *writing) distribution(c *Class, t *Times) string {
 	switch {
 	case len(t.Values) == 0:
 		return w.options.Service
 	case t.Chosen < 0:
-		return "{dist: empirical, file: " + w.beside(c, file) + "}"
+		return "{dist: empirical, file: " + w.beside(c, t.file) + "}"
 	}
 	return Spelled(&t.Fits[t.Chosen])
 }

@@ -91,6 +91,8 @@ type Times struct {
 	Values []float64 // s, sorted: all of them, or a sample
 	Fits   []Fit
 	Chosen int // index of the chosen fit in Fits; -1: none fits, and the values themselves are used
+
+	file string // ending of the name of the file that has the values if no fit is chosen
 }
 
 // arrival is one job of a trace: a line with its time and tenant.
@@ -220,7 +222,7 @@ func (g *gathering) finish() error {
 		slices.SortFunc(one.arrivals, func(a, b arrival) int {
 			return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.tenant, b.tenant))
 		})
-		one.Kinds, one.Service, one.Takes = g.kindsOf(c), timesOf(&c.service), timesOf(&c.takes)
+		one.Kinds, one.Service, one.Takes = g.kindsOf(c), timesOf(&c.service, "-service.txt"), timesOf(&c.takes, "-takes.txt")
 		one.Rate, one.Poison = c.rates()
 		if one.Service.Seen == 0 && f.options.Service == "" {
 			return fmt.Errorf("class %s: no run time of a job that succeeded is recorded, as started and finished; "+
@@ -311,8 +313,8 @@ func (g *gathering) kindsOf(c *collected) (kinds []Kind) {
 	return kinds
 }
 
-func timesOf(s *sample) Times {
-	t := Times{Seen: s.seen, Values: s.values()}
+func timesOf(s *sample, file string) Times {
+	t := Times{Seen: s.seen, Values: s.values(), file: file}
 	t.Fits = fitDistributions(t.Values)
 	t.Chosen = slices.IndexFunc(t.Fits, func(f Fit) bool { return f.Acceptable(t.Values) })
 	return t

@@ -34,10 +34,10 @@ var budgets = []budget{
 	{"engine/heap", 85, 83},    // of which 33 are the FIFO that package engine had, and package sim once more
 	{"engine/keyed", 66, 66},
 	{"engine/live", 1327, 1300},
-	{"engine/live/metrics", 315, 280}, // for Prometheus, which package live does without
+	{"engine/live/metrics", 308, 280}, // for Prometheus, which package live does without
 	{"engine/memstore", 3187, 2250},
 	{"engine/pgstore", 2875, 2130},
-	{"engine/pgstore/pgserver", 543, 500},
+	{"engine/pgstore/pgserver", 537, 500},
 	{"engine/quantity", 814, 480},
 	{"engine/sim", 2047, 1400},
 	{"engine/unfinished", 21, 21}, // of which memstore, check, measure and world know: a type of each before
@@ -49,24 +49,24 @@ var budgets = []budget{
 	{"scenarios/checks", 423, 300},
 	{"scenarios/diagnostics", 525, 559},
 	{"scenarios/estimate", 596, 250},
-	{"scenarios/imports", 4568, 3650},
+	{"scenarios/imports", 4542, 3650},
 	{"scenarios/origins", 225, 150}, // qsim explain
 	{"scenarios/pool", 118, 100},
-	{"scenarios/reference", 673, 700},
+	{"scenarios/reference", 670, 700},
 	{"scenarios/scenariotest", 85, 90}, // for go test of repositories that have a policy of their own
 	{"scenarios/spec", 2958, 1900},
 	{"scenarios/study", 5014, 3000},
-	{"scenarios/trace", 1570, 1250},
+	{"scenarios/trace", 1555, 1250},
 	{"scenarios/tree", 505, 444}, // YAML with positions
 	{"scenarios/validate", 1160, 600},
-	{"scenarios/verify", 3300, 2600},
+	{"scenarios/verify", 3298, 2600},
 	{"scenarios/world", 4542, 2700},
-	{"results", 4421, 2300},
+	{"results", 4409, 2300},
 	{"results/measure", 4769, 3150},
-	{"results/plain", 416, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
+	{"results/plain", 431, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
 	{"results/report", 6578, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1498, 1700},
-	{"cmd/bench", 4834, 3000}, // of which 90 find out when claims see new jobs
+	{"cmd/bench", 4809, 3000}, // of which 90 find out when claims see new jobs
 	{"cmd/cli", 4965, 3600},
 	{"cmd/input", 144, 100},
 	{"cmd/play", 1117, 700}, // the page of qsim play, served and static
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_284, 56_000
+	mostLines, goalLines             = 82_203, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

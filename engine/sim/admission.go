@@ -90,6 +90,6 @@ func (s *Sim) countRows() {
 		Ready:    st.Ready[engine.Fresh] + st.Ready[engine.Retry],
 		Waiting:  st.Waiting[engine.Fresh] + st.Waiting[engine.Retry],
 		InFlight: st.InFlight[engine.Fresh] + st.InFlight[engine.Retry],
-		Ended:    int(s.tally.enqueued - s.live),
+		Ended:    int(s.tally.enqueued - s.witness.live),
 	}
 }

@@ -47,59 +47,8 @@ func thirdWord(kinds uint64, token engine.Token, holder engine.EngineID, who uin
 	return kinds ^ rotate(uint64(token), 11) ^ rotate(uint64(holder), 29) ^ rotate(who, 37)
 }
 
-// Digests of what a JobRecorder takes, as Add of their events.
-
-// AddCalled adds the event of an executed call to the digest.
-func (d *Digest) AddCalled(at engine.Time, node int32, op engine.Op, rows int32) {
-	kinds := uint64(engine.Called) | uint64(op)<<24
-	d.fold(uint64(at), secondWord(0, 0, 0, uint64(uint32(rows))<<32), thirdWord(kinds, 0, 0, whose(0, node)))
-}
-
-// AddEnqueued adds the event of a new job to the digest.
-func (d *Digest) AddEnqueued(at engine.Time, j *engine.NewJob) {
-	kinds := uint64(engine.Enqueued) | uint64(j.Kind)<<48
-	d.fold(firstWord(at, 0, 0, j.Tenant), secondWord(j.ID, j.Delay, 0, 0), thirdWord(kinds, 0, 0, whose(0, -1)))
-}
-
-// AddPromoted adds the event of a job that became ready to the digest.
-func (d *Digest) AddPromoted(at engine.Time, node int32, p *engine.Promotion) {
-	kinds := uint64(engine.Promoted) | uint64(p.Class)<<8 | uint64(p.Kind)<<48
-	d.fold(firstWord(at, 0, 0, p.Tenant), uint64(p.Job), thirdWord(kinds, 0, 0, whose(0, node)))
-}
-
-// AddLeased adds the event of a claimed job to the digest.
-func (d *Digest) AddLeased(at engine.Time, node int32, l *engine.Lease) {
-	kinds := kindsOf(l, engine.Leased)
-	d.fold(firstWord(at, max(0, l.Waited), l.Age, l.Tenant), uint64(l.ID),
-		thirdWord(kinds, l.Token, l.Holder, whose(l.Delivery, node)))
-}
-
-// AddStarted adds the event of an execution's start to the digest.
-func (d *Digest) AddStarted(at engine.Time, node int32, s engine.Slot, l *engine.Lease, waited time.Duration) {
-	kinds := kindsOf(l, engine.Started)
-	d.fold(firstWord(at, waited, 0, l.Tenant), secondWord(l.ID, 0, 0, uint64(uint32(s))),
-		thirdWord(kinds, l.Token, 0, whose(l.Delivery, node)))
-}
-
-// AddFinished adds the event of an execution's end to the digest.
-func (d *Digest) AddFinished(
-	at engine.Time, node int32, s engine.Slot, l *engine.Lease, err engine.ErrorKind, ran time.Duration,
-) {
-	kinds := kindsOf(l, engine.Finished) | uint64(err)<<32
-	d.fold(firstWord(at, 0, 0, l.Tenant), secondWord(l.ID, 0, ran, uint64(uint32(s))),
-		thirdWord(kinds, l.Token, 0, whose(l.Delivery, node)))
-}
-
 func kindsOf(l *engine.Lease, k engine.EventKind) uint64 {
 	return uint64(k) | uint64(l.Class())<<8 | uint64(l.Kind)<<48
 }
 
 func whose(delivery, node int32) uint64 { return uint64(uint32(delivery)) | uint64(uint32(node))<<32 }
-
-// AddCommitted adds the event of a job's committed outcome to the digest.
-func (d *Digest) AddCommitted(at engine.Time, node int32, kind engine.EventKind, o *engine.Outcome, r *engine.Result) {
-	kinds := uint64(kind) | bits.RotateLeft64(uint64(r.Class), 8) | bits.RotateLeft64(uint64(r.From), 16) |
-		bits.RotateLeft64(uint64(o.Error), 32) | bits.RotateLeft64(uint64(o.Kind), 48)
-	d.fold(firstWord(at, 0, r.Age, o.Tenant), secondWord(o.Job, o.Delay, 0, 0),
-		thirdWord(kinds, o.Token, 0, whose(o.Delivery, node)))
-}

@@ -26,7 +26,6 @@ type tally struct {
 	all      int64 // number of events
 	enqueued int64 // number of jobs
 	events   int64 // number of events at the present instant
-	moves    int64 // number of jobs enqueued and leases granted at the present instant
 	patience int64 // number of events at one instant after which linger is called, as it set it last
 	last     []string
 }
@@ -46,12 +45,12 @@ const (
 // workers and nodes can cause, after noting the last few. It is called at each event after the first tally.patience.
 func (s *Sim) linger(from rank) {
 	i := &s.tally
-	things := i.moves + s.live + int64(s.messages.used+s.runs.used+s.late.used)
+	things := s.witness.moves + s.witness.live + int64(s.messages.used+s.runs.used+s.late.used)
 	for n := range s.cfg.Nodes {
 		things += 1 + int64(s.cfg.Nodes[n].Workers)
 	}
 	most := fewestEvents + eventsEach*things*int64(eventsEach+len(s.nodes))
-	if i.events <= most && i.moves <= mostLeases*(1+i.enqueued) {
+	if i.events <= most && s.witness.moves <= mostLeases*(1+i.enqueued) {
 		i.patience = most
 		return
 	}

@@ -16,15 +16,15 @@ func TestPatience(t *testing.T) {
 		most   int64
 	}{
 		{"two nodes", func(*Sim) {}, 4096 + 8*2*10},
-		{"jobs that came and leases", func(s *Sim) { s.tally.moves = 3 }, 4096 + 8*5*10},
-		{"jobs", func(s *Sim) { s.live = 3 }, 4096 + 8*5*10},
+		{"jobs that came and leases", func(s *Sim) { s.witness.moves = 3 }, 4096 + 8*5*10},
+		{"jobs", func(s *Sim) { s.witness.live = 3 }, 4096 + 8*5*10},
 		{"calls", func(s *Sim) { s.messages.used = 3 }, 4096 + 8*5*10},
 		{"executions", func(s *Sim) { s.runs.used = 3 }, 4096 + 8*5*10},
 		{"jobs on their way", func(s *Sim) { s.late.used = 3 }, 4096 + 8*5*10},
 		{"workers", func(s *Sim) { s.cfg.Nodes[1].Workers = 3 }, 4096 + 8*5*10},
 		{"five nodes", func(s *Sim) { s.cfg.Nodes, s.nodes = make([]engine.Config, 5), make([]node, 5) }, 4096 + 8*5*13},
-		{"as many leases as there may be", func(s *Sim) { s.tally.moves, s.tally.enqueued = 4096*3, 2 }, 4096 + 8*(2+4096*3)*10},
-		{"one lease more", func(s *Sim) { s.tally.moves, s.tally.enqueued = 4096*3+1, 2 }, 0},
+		{"as many leases as there may be", func(s *Sim) { s.witness.moves, s.tally.enqueued = 4096*3, 2 }, 4096 + 8*(2+4096*3)*10},
+		{"one lease more", func(s *Sim) { s.witness.moves, s.tally.enqueued = 4096*3+1, 2 }, 0},
 	} {
 		s := &Sim{cfg: Config{Nodes: make([]engine.Config, 2)}, nodes: make([]node, 2)}
 		tt.change(s)

@@ -92,7 +92,7 @@ func (s *Sim) execute(m *message) {
 	if s.cfg.Claimed != nil && m.Op == engine.OpClaim {
 		s.cfg.Claimed(&m.Call)
 	}
-	m.Record(s.now, witness{s}, &s.event)
+	m.Record(s.now, &s.witness, &s.event)
 	switch m.Op {
 	case engine.OpCommit:
 		s.queue.due = s.store.NextDue()

@@ -12,7 +12,7 @@ func (s *Sim) boot(i int32) {
 	n.id = engine.NewEngineID(i, n.lives)
 	n.lives++
 	n.stopped = false
-	cfg.Engine, cfg.Policy, cfg.Recorder = n.id, s.cfg.Policy(i), witness{s}
+	cfg.Engine, cfg.Policy, cfg.Recorder = n.id, s.cfg.Policy(i), &s.witness
 	n.engine = engine.New(cfg, n, s.now)
 	if n.ahead != 0 {
 		n.engine.SetWallClock(s.now, n.ahead)

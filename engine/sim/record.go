@@ -1,14 +1,97 @@
 package sim
 
 import (
+	"math/bits"
 	"time"
 
 	"qsim/engine"
 )
 
-// witness is the recorder of engines and calls in a simulation: it sets each event's time to the simulation's, whatever
-// the node's clock, adds it to the digest and passes it on.
-type witness struct{ *Sim }
+// Witness is the recorder of engines and calls in a simulation: it adds each event to a digest, counts the jobs that are
+// left, and passes the event on. What its methods fold into the digest is what Digest.Add does for their events.
+type Witness struct {
+	Next   engine.JobRecorder
+	Digest Digest
+	live   int64 // number of jobs enqueued, neither done nor dead
+	moves  int64 // number of jobs enqueued and leases granted at the present instant
+}
+
+// lives maps each event kind to the change that it makes in the number of jobs that are neither done nor dead.
+var lives = [256]int64{engine.Enqueued: 1, engine.Redriven: 1, engine.Acked: -1, engine.Buried: -1}
+
+// Record takes a rare event: one for which JobRecorder has no method.
+func (w *Witness) Record(e *engine.Event) {
+	w.Digest.Add(e)
+	w.live += lives[e.Kind]
+	w.Next.Record(e)
+}
+
+// Called takes the event of an executed store call.
+func (w *Witness) Called(at engine.Time, node int32, op engine.Op, rows int32) {
+	kinds := uint64(engine.Called) | uint64(op)<<24
+	w.Digest.fold(uint64(at), secondWord(0, 0, 0, uint64(uint32(rows))<<32), thirdWord(kinds, 0, 0, whose(0, node)))
+	w.Next.Called(at, node, op, rows)
+}
+
+// Enqueued takes the event of a new job.
+func (w *Witness) Enqueued(at engine.Time, j *engine.NewJob) {
+	kinds := uint64(engine.Enqueued) | uint64(j.Kind)<<48
+	w.Digest.fold(firstWord(at, 0, 0, j.Tenant), secondWord(j.ID, j.Delay, 0, 0), thirdWord(kinds, 0, 0, whose(0, -1)))
+	w.live++
+	w.moves++
+	w.Next.Enqueued(at, j)
+}
+
+// Promoted takes the event of a job that became ready.
+func (w *Witness) Promoted(at engine.Time, node int32, p *engine.Promotion) {
+	kinds := uint64(engine.Promoted) | uint64(p.Class)<<8 | uint64(p.Kind)<<48
+	w.Digest.fold(firstWord(at, 0, 0, p.Tenant), uint64(p.Job), thirdWord(kinds, 0, 0, whose(0, node)))
+	w.Next.Promoted(at, node, p)
+}
+
+// Leased takes the event of a claimed job.
+func (w *Witness) Leased(at engine.Time, node int32, l *engine.Lease) {
+	kinds := kindsOf(l, engine.Leased)
+	w.Digest.fold(firstWord(at, max(0, l.Waited), l.Age, l.Tenant), uint64(l.ID),
+		thirdWord(kinds, l.Token, l.Holder, whose(l.Delivery, node)))
+	w.moves++
+	w.Next.Leased(at, node, l)
+}
+
+// Started takes the event of an execution's start.
+func (w *Witness) Started(at engine.Time, node int32, slot engine.Slot, l *engine.Lease, waited time.Duration) {
+	kinds := kindsOf(l, engine.Started)
+	w.Digest.fold(firstWord(at, waited, 0, l.Tenant), secondWord(l.ID, 0, 0, uint64(uint32(slot))),
+		thirdWord(kinds, l.Token, 0, whose(l.Delivery, node)))
+	w.Next.Started(at, node, slot, l, waited)
+}
+
+// Finished takes the event of an execution's end.
+func (w *Witness) Finished(
+	at engine.Time, node int32, slot engine.Slot, l *engine.Lease, err engine.ErrorKind, ran time.Duration,
+) {
+	kinds := kindsOf(l, engine.Finished) | uint64(err)<<32
+	w.Digest.fold(firstWord(at, 0, 0, l.Tenant), secondWord(l.ID, 0, ran, uint64(uint32(slot))),
+		thirdWord(kinds, l.Token, 0, whose(l.Delivery, node)))
+	w.Next.Finished(at, node, slot, l, err, ran)
+}
+
+// Committed takes the event of a job's committed outcome.
+func (w *Witness) Committed(at engine.Time, node int32, kind engine.EventKind, o *engine.Outcome, r *engine.Result) {
+	kinds := uint64(kind) | bits.RotateLeft64(uint64(r.Class), 8) | bits.RotateLeft64(uint64(r.From), 16) |
+		bits.RotateLeft64(uint64(o.Error), 32) | bits.RotateLeft64(uint64(o.Kind), 48)
+	w.Digest.fold(firstWord(at, 0, r.Age, o.Tenant), secondWord(o.Job, o.Delay, 0, 0),
+		thirdWord(kinds, o.Token, 0, whose(o.Delivery, node)))
+	w.live += lives[kind]
+	w.Next.Committed(at, node, kind, o, r)
+}
+
+// record records a rare event of the simulation itself.
+func (s *Sim) record(e engine.Event) {
+	s.event = e
+	s.event.At = s.now
+	s.witness.Record(&s.event)
+}
 
 // awaiter is a recorder of events that schedules the injected faults (controls) for which an event is the trigger.
 type awaiter struct{ sim *Sim }
@@ -18,69 +101,4 @@ func (a awaiter) Record(e *engine.Event) {
 	if a.sim.controls.awaited > 0 {
 		a.sim.await(e)
 	}
-}
-
-// record records a rare event: one for which JobRecorder has no method.
-func (s *Sim) record(e engine.Event) {
-	s.event = e
-	witness{s}.Record(&s.event)
-}
-
-// lives maps each event kind to the change that it makes in the number of jobs that are neither done nor dead.
-var lives = [256]int64{engine.Enqueued: 1, engine.Redriven: 1, engine.Acked: -1, engine.Buried: -1}
-
-// Record adds an event to the digest, a hash of all events of the run, and passes it to the recorder of the simulation.
-func (s witness) Record(e *engine.Event) {
-	e.At = s.now
-	s.digest.Add(e)
-	s.live += lives[e.Kind]
-	s.listening.Record(e)
-}
-
-// Called adds the event of an executed store call to the digest and passes it on.
-func (s witness) Called(_ engine.Time, node int32, op engine.Op, rows int32) {
-	s.digest.AddCalled(s.now, node, op, rows)
-	s.listening.Called(s.now, node, op, rows)
-}
-
-// Enqueued adds the event of a new job to the digest and passes it on.
-func (s witness) Enqueued(_ engine.Time, j *engine.NewJob) {
-	s.digest.AddEnqueued(s.now, j)
-	s.live++
-	s.tally.moves++
-	s.listening.Enqueued(s.now, j)
-}
-
-// Promoted adds the event of a job that became ready to the digest and passes it on.
-func (s witness) Promoted(_ engine.Time, node int32, p *engine.Promotion) {
-	s.digest.AddPromoted(s.now, node, p)
-	s.listening.Promoted(s.now, node, p)
-}
-
-// Leased adds the event of a claimed job to the digest and passes it on.
-func (s witness) Leased(_ engine.Time, node int32, l *engine.Lease) {
-	s.digest.AddLeased(s.now, node, l)
-	s.tally.moves++
-	s.listening.Leased(s.now, node, l)
-}
-
-// Started adds the event of an execution's start to the digest and passes it on.
-func (s witness) Started(_ engine.Time, node int32, slot engine.Slot, l *engine.Lease, waited time.Duration) {
-	s.digest.AddStarted(s.now, node, slot, l, waited)
-	s.listening.Started(s.now, node, slot, l, waited)
-}
-
-// Finished adds the event of an execution's end to the digest and passes it on.
-func (s witness) Finished(
-	_ engine.Time, node int32, slot engine.Slot, l *engine.Lease, err engine.ErrorKind, ran time.Duration,
-) {
-	s.digest.AddFinished(s.now, node, slot, l, err, ran)
-	s.listening.Finished(s.now, node, slot, l, err, ran)
-}
-
-// Committed adds the event of a committed outcome to the digest and passes it on.
-func (s witness) Committed(_ engine.Time, node int32, kind engine.EventKind, o *engine.Outcome, r *engine.Result) {
-	s.digest.AddCommitted(s.now, node, kind, o, r)
-	s.live += lives[kind]
-	s.listening.Committed(s.now, node, kind, o, r)
 }

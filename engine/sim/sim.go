@@ -73,13 +73,11 @@ type Sim struct {
 	admission admission
 	rows      Rows // counts of jobs for the call being served
 
-	listening engine.JobRecorder // wrapper of Config.Recorder
-	event     engine.Event
-	digest    Digest
-	tally     tally
-	live      int64       // number of jobs enqueued, neither done nor dead
-	rests     engine.Time // time since when no work has been left; Never: some is
-	last      engine.Time // latest time at which an event may happen
+	witness Witness // recorder of all events, which passes them to Config.Recorder
+	event   engine.Event
+	tally   tally
+	rests   engine.Time // time since when no work has been left; Never: some is
+	last    engine.Time // latest time at which an event may happen
 }
 
 // New returns a simulated run ready to start at time 0.
@@ -96,9 +94,9 @@ func New(cfg Config) *Sim {
 	s.admission.usual = cfg.Parallel
 	s.admission.adjust()
 	s.initControls(cfg.Controls)
-	s.listening = engine.RecordJobs(cfg.Recorder)
+	s.witness.Next = engine.RecordJobs(cfg.Recorder)
 	if s.controls.awaited > 0 {
-		s.listening = engine.RecordJobs(cfg.Recorder, awaiter{s})
+		s.witness.Next = engine.RecordJobs(cfg.Recorder, awaiter{s})
 	}
 	for i := range s.nodes {
 		s.nodes[i].sim, s.nodes[i].index = s, int32(i)
@@ -121,7 +119,7 @@ func (s *Sim) Now() engine.Time { return s.now }
 func (s *Sim) Events() int64 { return s.tally.all }
 
 // Digest returns the fingerprint of all recorded events so far.
-func (s *Sim) Digest() Digest { return s.digest }
+func (s *Sim) Digest() Digest { return s.witness.Digest }
 
 // Store returns the store of the simulation.
 func (s *Sim) Store() Store { return s.store }
@@ -138,13 +136,13 @@ func (s *Sim) Steps(n int) bool {
 		if from == timer || len(s.queue.others) > 0 {
 			at, from = s.nextEvent(at)
 		}
-		if s.live == 0 || at > s.last {
+		if s.witness.live == 0 || at > s.last {
 			if !s.goesOn(at) {
 				return false
 			}
 		}
 		if at > s.now {
-			s.now, s.tally.events, s.tally.moves = at, 0, 0
+			s.now, s.tally.events, s.witness.moves = at, 0, 0
 		} else if s.tally.events++; s.tally.events > s.tally.patience {
 			s.linger(from)
 		}
@@ -233,7 +231,7 @@ func (s *Sim) notices(n *node, due engine.Time) engine.Time {
 
 // Over reports whether no work is left: no arrival, unfinished job or execution.
 func (s *Sim) Over() bool {
-	return s.live == 0 && s.queue.arrival == engine.Never && s.runs.used == 0 && s.late.used == 0 &&
+	return s.witness.live == 0 && s.queue.arrival == engine.Never && s.runs.used == 0 && s.late.used == 0 &&
 		s.controls.redrives == 0
 }
 
@@ -304,7 +302,7 @@ func (s *Sim) enqueue(job *[1]engine.NewJob) {
 	if err := s.store.Enqueue(context.Background(), job[:]); err != nil {
 		panic("sim: " + err.Error())
 	}
-	witness{s}.Enqueued(s.now, j)
+	s.witness.Enqueued(s.now, j)
 	s.tally.enqueued++
 	s.rests = engine.Never
 	if j.Delay == 0 || s.cfg.Held {
@@ -318,7 +316,7 @@ func (s *Sim) enqueue(job *[1]engine.NewJob) {
 func (s *Sim) becomeDue() {
 	s.promoted = s.store.PromoteDue(s.promoted[:0])
 	for i := range s.promoted {
-		witness{s}.Promoted(s.now, -1, &s.promoted[i])
+		s.witness.Promoted(s.now, -1, &s.promoted[i])
 	}
 	s.queue.due = s.store.NextDue()
 	if !s.cfg.SilentDue {

@@ -71,7 +71,7 @@ func (s *Sim) next(from rank) string {
 	case control: // the heap others, with events of several ranks
 		first := &s.queue.others[0]
 		if from = rank(first.order >> rankBits); from == request || from == reply {
-			m = s.messages.all[first.ref]
+			m = s.messages.at(first.ref)
 		}
 	case request:
 		m = s.queue.requests.head

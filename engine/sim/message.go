@@ -8,45 +8,28 @@ import (
 	"qsim/engine/keyed"
 )
 
-// message is a call on its way to the store, or its answer on the way back.
+// message is a call on its way to the store, or its answer on the way back. A freed message is reused as it is: its
+// fields keep their values until they are set again.
 type message struct {
 	engine.Call
 	fate Fate        // zero, but for a delay of an earlier call, unless the network was asked about this one
 	from *node       // node whose call it is
 	at   engine.Time // time at which it arrives
 	seq  uint64      // sequence number of that event
-	next *message    // next one on its way, or the next free one
-	ref  uint32      // index in messages.all
+	next *message    // next one on its way
+	ref  uint32      // index in Sim.messages
 }
 
-// messages is a pool of messages, to which events in the heap of rare ones refer by index. A freed message is reused
-// as it is: its fields keep their values until they are set again.
-type messages struct {
-	all  []*message
-	free *message
-	used int // number of messages in use
-}
-
-// take returns a free message for a call of a node.
-func (p *messages) take(from *node) *message {
-	if p.free == nil {
-		p.free = &message{ref: uint32(len(p.all))}
-		p.all = append(p.all, p.free)
-	}
-	m := p.free
-	p.free, m.from = m.next, from
-	p.used++
+// message returns a free message for a call of the node.
+func (n *node) message() *message {
+	ref, m := n.sim.messages.take()
+	m.ref, m.from = ref, n
 	return m
-}
-
-func (p *messages) release(m *message) {
-	m.next, p.free = p.free, m
-	p.used--
 }
 
 // Call returns a record for the engine's next call, for engine.Driver.
 func (n *node) Call() *engine.Call {
-	n.calling = n.sim.messages.take(n)
+	n.calling = n.message()
 	return &n.calling.Call
 }
 
@@ -59,7 +42,7 @@ func (n *node) Send(c *engine.Call) {
 	}
 	m.fate = s.cfg.Network.Request(s.now, c)
 	if m.fate.LoseRequest {
-		s.messages.release(m)
+		s.messages.release(m.ref)
 		return
 	}
 	if m.fate.Partial > 0 {
@@ -68,7 +51,7 @@ func (n *node) Send(c *engine.Call) {
 	at := s.now.Add(m.fate.Delay)
 	s.queue.pushNext(&s.queue.requests, at, request, m)
 	if m.fate.Duplicate {
-		twin := s.messages.take(n)
+		twin := n.message()
 		twin.CopyFrom(c)
 		twin.fate = m.fate
 		s.queue.pushNext(&s.queue.requests, at, request, twin)
@@ -105,7 +88,7 @@ func (s *Sim) execute(m *message) {
 		}
 	}
 	if m.fate.LoseReply && s.admission.parallel == 0 {
-		s.messages.release(m)
+		s.messages.release(m.ref)
 		return
 	}
 	s.admission.serving++
@@ -150,7 +133,7 @@ func (s *Sim) refuseSome(m *message) {
 func (s *Sim) answer(m *message) {
 	s.admission.serving--
 	if m.fate.LoseReply {
-		s.messages.release(m)
+		s.messages.release(m.ref)
 	} else {
 		s.deliverReply(m)
 	}
@@ -173,7 +156,7 @@ func (s *Sim) deliverReply(m *message) {
 		}
 		s.stepped(n)
 	}
-	s.messages.release(m)
+	s.messages.release(m.ref)
 }
 
 // slab is a pool of values, to which events refer by index. It reuses freed values, and never moves a value.
@@ -203,7 +186,7 @@ func (s *slab[T]) release(ref uint32) {
 func (s *slab[T]) grow() {
 	made := make([]T, max(16, len(s.items)))
 	if len(s.items)+len(made) > 1<<refBits {
-		panic("sim: too many executions or late jobs at once")
+		panic("sim: too many calls, executions or late jobs at once")
 	}
 	for i := range made {
 		s.order = append(s.order, uint32(len(s.items)))

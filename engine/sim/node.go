@@ -30,7 +30,7 @@ func (s *Sim) crash(i int32) {
 	n.engine, n.frozen = nil, 0
 	for _, m := range n.missed {
 		if m.answer != nil {
-			s.messages.release(m.answer)
+			s.messages.release(m.answer.ref)
 		}
 	}
 	n.missed = n.missed[:0]

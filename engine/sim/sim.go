@@ -63,7 +63,7 @@ type Sim struct {
 	arriving [1]engine.NewJob // next arrival
 	promoted []engine.Promotion
 
-	messages messages
+	messages slab[message]
 	runs     slab[run]
 	late     slab[[1]engine.NewJob] // jobs on their way to the store
 	turn     int                    // first node that WakeOne tries
@@ -254,9 +254,9 @@ func (s *Sim) happen(ev event) {
 	case control:
 		s.control(ev.ref)
 	case request:
-		s.arrive(s.messages.all[ev.ref])
+		s.arrive(s.messages.at(ev.ref))
 	case reply:
-		s.answer(s.messages.all[ev.ref])
+		s.answer(s.messages.at(ev.ref))
 	case announcement:
 		s.queue.announcing = false
 		s.announce()

@@ -41,17 +41,13 @@ type Links struct {
 	// Met holds, by fault, the number of calls that it affected, and Slowed, by window of Slows, the
 	// number of delays that it multiplied. Both are nil as long as all are 0.
 	Met, Slowed []int64
-
-	prepared bool
-	constant [engine.NumOps]time.Duration // constant one-way delay by operation; negative: drawn
-	free     bool                         // PerJob is 0
 }
 
 var _ Network = (*Links)(nil)
 
 // Request draws the fate of a call: its delay, and the effects of faults.
 func (l *Links) Request(now engine.Time, c *engine.Call) Fate {
-	f := Fate{Delay: l.delay(keyed.ForRequestDelay, c)}
+	f := Fate{Delay: l.draw(&l.OneWay[c.Op], keyed.ForRequestDelay, c, 0)}
 	if l.Slows != nil {
 		f.Delay = l.slowed(now, f.Delay)
 	}
@@ -88,8 +84,8 @@ const echoes = 1 << 15
 
 // Reply draws the delay of a call's answer on its way back.
 func (l *Links) Reply(now engine.Time, c *engine.Call, r *engine.Reply, rows *Rows) time.Duration {
-	d := l.delay(keyed.ForResponseDelay, c)
-	if n := r.Rows(); n > 0 && !l.free {
+	d := l.draw(&l.OneWay[c.Op], keyed.ForResponseDelay, c, 0)
+	if n := r.Rows(); n > 0 && l.PerJob != (dist.Dist{}) {
 		d = addDelays(d, times(float64(n), l.draw(&l.PerJob, keyed.ForResponseDelay, c, 1)))
 	}
 	if rows != nil {
@@ -132,42 +128,22 @@ func times(factor float64, d time.Duration) time.Duration {
 // addDelays returns the sum of two delays, or dist.LongestDraw, which neither exceeds, if that is less.
 func addDelays(a, b time.Duration) time.Duration { return min(a+b, dist.LongestDraw) }
 
-func (l *Links) delay(p keyed.Purpose, c *engine.Call) time.Duration {
-	if !l.prepared {
-		l.prepare()
-	}
-	if d := l.constant[c.Op]; d >= 0 {
-		return d
-	}
-	return l.draw(&l.OneWay[c.Op], p, c, 0)
-}
-
-// prepare determines which delays of the network are constant, so that no random number is drawn for them.
-func (l *Links) prepare() {
-	for op := range l.OneWay {
-		l.constant[op] = -1
-		if l.OneWay[op].IsConstant() {
-			l.constant[op] = l.OneWay[op].Duration(0.5)
-		}
-	}
-	l.free = l.PerJob.IsConstant() && l.PerJob.Mean() == 0
-	l.prepared = true
-}
-
+// draw returns a delay drawn for a call. A constant one needs no random number.
 func (l *Links) draw(d *dist.Dist, p keyed.Purpose, c *engine.Call, n uint16) time.Duration {
+	if d.IsConstant() {
+		return d.Duration(0.5)
+	}
 	return d.Duration(l.Rand.Uniform(p, uint64(c.ID), key(c), n))
 }
 
 // waysOf returns, by operation, the one-way delay of a network, or a negative number if it differs between calls.
 func waysOf(n Network) (ways [engine.NumOps]time.Duration) {
 	l, ok := n.(*Links)
-	if ok {
-		l.prepare()
-	}
 	for op := range ways {
 		ways[op] = -1
-		if ok && l.free && len(l.Slows) == 0 && len(l.Faults) == 0 && l.Scan[op] == (RowCosts{}) {
-			ways[op] = l.constant[op]
+		if ok && l.PerJob == (dist.Dist{}) && len(l.Slows) == 0 && len(l.Faults) == 0 && l.Scan[op] == (RowCosts{}) &&
+			l.OneWay[op].IsConstant() {
+			ways[op] = l.OneWay[op].Duration(0.5)
 		}
 	}
 	return ways

@@ -61,7 +61,7 @@ func (c *Checker) mayDie(s *subject) bool {
 		attempts = j.failures.most + 1
 	}
 	reaped := reaper.After == engine.Bury || reaper.BuryAt > 0 && recovered >= reaper.BuryAt
-	return reaped && s.Error == engine.LeaseExpired || c.rules.kind(s.JobKind).Deadline > 0 ||
+	return reaped && s.Error == engine.LeaseExpired || s.Aged && c.rules.kind(j.kind).Deadline > 0 ||
 		slices.Contains(retry.Never, s.Error) ||
 		s.From == engine.Ready && c.rules.Sheds > 0 && c.now.Sub(j.ready) > c.rules.Sheds ||
 		retry.MaxAttempts > 0 && attempts >= retry.MaxAttempts ||

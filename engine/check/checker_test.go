@@ -119,6 +119,9 @@ func (s *story) restart(node int32) *story {
 // lapsing sets the rules for leases that lapse one second after they end.
 func lapsing(r *check.Rules) { r.Store.LapseAfter = time.Second }
 
+// aged is the event of job 1 that is buried because it is too old for another attempt.
+var aged = engine.Event{Kind: engine.Buried, Job: 1, Delivery: 1, Token: 1, Error: engine.Timeout, From: engine.InFlight, Aged: true}
+
 // dropping sets the rules for a reaper that reads leases before it takes them, and for outcomes given up after some tries.
 func dropping(r *check.Rules) {
 	r.Heard, r.Trip, r.Node.Reaper.Guard, r.Node.Commit.Drop = 1, time.Second, engine.FenceToken, true
@@ -262,6 +265,9 @@ func TestBreaches(t *testing.T) {
 		}, ""},
 		{"a reaper gives up what the holder has committed", failed().commit(engine.Nacked, 1, 1, engine.Timeout, time.Second).add(readAndGivenUp), dropping, ""},
 		{"a reaper gives up what it has committed", expired().add(readAndGivenUp), dropping, "I-16"},
+		{"too old for another attempt", failed().add(aged), func(r *check.Rules) { r.Node.Kinds = []engine.KindConfig{{Deadline: time.Second}} }, ""},
+		{"too old, and nothing is too old", failed().add(aged), nil, "I-4"},
+		{"dies too early, beside a deadline", failed().commit(engine.Buried, 1, 1, engine.Timeout, 0), func(r *check.Rules) { r.Node.Kinds = []engine.KindConfig{{Deadline: time.Second}} }, "I-4"},
 		{"told to stop, it runs on", running().after(time.Second).add(engine.Event{Kind: engine.LeaseLost, Job: 1, Delivery: 1, Token: 1}).after(time.Second).finish(1, 0, 0, 1, engine.LeaseExpired), func(r *check.Rules) { r.Heeds, r.Node.Lease.Local = true, true }, "I-10"},
 		{"the less urgent job first", begun().enqueueAs(2, 1).lease(2, 0, 1, 0, 0), func(r *check.Rules) {
 			r.Ranked, r.Priority = true, func(k engine.Kind) int16 { return -int16(k) }

@@ -107,7 +107,7 @@ type page struct {
 	Fingerprints               plainTable
 	Scenario                   string
 
-	Toggles []toggle
+	Toggles []livePolicy // policies with a button that shows or hides them in the charts over time
 	Data    template.JS
 	Script  template.JS // for interactive charts over time; empty: the page has none
 
@@ -215,14 +215,6 @@ func execute(name string, content any) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// toggle is a button that shows or hides a policy in the charts over time.
-type toggle struct {
-	Index int
-	Name  string
-	Style swatch
-	On    bool
-}
-
 // liveData is the data of the interactive charts, as the script of a page reads it (JSON).
 type liveData struct {
 	Name     string       `json:"name"` // name of the scenario, for the names of saved files
@@ -244,8 +236,9 @@ type liveStorm struct {
 
 type livePolicy struct {
 	Name     string   `json:"name"`
+	Style    swatch   `json:"-"`
 	Hue      int      `json:"hue"`
-	On       bool     `json:"on"`
+	On       bool     `json:"on"`  // it is shown at first
 	P99      []series `json:"p99"` // p99 waits of all fresh jobs, or by class
 	Fresh    series   `json:"fresh"`
 	Retry    series   `json:"retry"`
@@ -279,10 +272,8 @@ func (p *page) goLive(d *drawing, table func(o text.TableOptions) string) {
 	data := d.live()
 	data.Markdown, data.CSV = table(text.TableOptions{Format: text.Markdown}), table(text.TableOptions{Format: text.CSV})
 	encoded := plain.Must(json.Marshal(data)) // with < > & escaped, so that no name ends the script
-	p.Data, p.Script = template.JS(encoded), template.JS(asset("page/report.js")+asset("page/replay.js"))
-	for i, own := range data.Policies {
-		p.Toggles = append(p.Toggles, toggle{i, own.Name, d.policies[i].swatch, own.On})
-	}
+	p.Toggles, p.Data = data.Policies, template.JS(encoded)
+	p.Script = template.JS(asset("page/report.js") + asset("page/replay.js"))
 }
 
 // live returns the data of the interactive charts over time, up to the last bucket with any backlog, claim or wait.
@@ -301,8 +292,8 @@ func (d *drawing) live() liveData {
 	}
 	front := inFront(d.summary, d.table)
 	for i, p := range d.policies {
-		own := livePolicy{Name: p.name, Hue: p.swatch.Hue, On: front[i], Fresh: p.fresh[:n], Retry: p.retry[:n],
-			Attempts: p.attempts[:n], Busy: p.busy[:n], Again: p.again[:n]}
+		own := livePolicy{Name: p.name, Style: p.swatch, Hue: p.swatch.Hue, On: front[i], Fresh: p.fresh[:n],
+			Retry: p.retry[:n], Attempts: p.attempts[:n], Busy: p.busy[:n], Again: p.again[:n]}
 		for row := range d.rows {
 			own.P99 = append(own.P99, p.waits[row].median[:n])
 		}

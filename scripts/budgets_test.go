@@ -39,7 +39,7 @@ var budgets = []budget{
 	{"engine/pgstore", 2875, 2130},
 	{"engine/pgstore/pgserver", 537, 500},
 	{"engine/quantity", 814, 480},
-	{"engine/sim", 2047, 1400},
+	{"engine/sim", 1970, 1400},
 	{"engine/unfinished", 21, 21}, // of which memstore, check, measure and world know: a type of each before
 	{"policies", 2763, 1850},
 	{"scenarios", 1132, 800},      // the language with the rooms below it: 4,700 in all
@@ -64,7 +64,7 @@ var budgets = []budget{
 	{"results", 4409, 2300},
 	{"results/measure", 4769, 3150},
 	{"results/plain", 431, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
-	{"results/report", 6578, 4300}, // of which 300 are the canvas of pixels
+	{"results/report", 6569, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1498, 1700},
 	{"cmd/bench", 4809, 3000}, // of which 90 find out when claims see new jobs
 	{"cmd/cli", 4965, 3600},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_203, 56_000
+	mostLines, goalLines             = 82_117, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -7,8 +7,8 @@ import (
 	"qsim/engine"
 )
 
-// Witness is the recorder of engines and calls in a simulation: it adds each event to a digest, counts the jobs that are
-// left, and passes the event on. What its methods fold into the digest is what Digest.Add does for their events.
+// Witness is the recorder of engines and calls in a simulation: it adds each event to a digest, counts the jobs that
+// are left, and passes the event on. What its methods fold into the digest is what Digest.Add does for their events.
 type Witness struct {
 	Next   engine.JobRecorder
 	Digest Digest

@@ -49,7 +49,7 @@ var budgets = []budget{
 	{"scenarios/checks", 423, 300},
 	{"scenarios/diagnostics", 525, 559},
 	{"scenarios/estimate", 596, 250},
-	{"scenarios/imports", 4542, 3650},
+	{"scenarios/imports", 4545, 3650},
 	{"scenarios/origins", 225, 150}, // qsim explain
 	{"scenarios/pool", 118, 100},
 	{"scenarios/reference", 670, 700},
@@ -66,7 +66,7 @@ var budgets = []budget{
 	{"results/plain", 431, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
 	{"results/report", 6569, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1498, 1700},
-	{"cmd/bench", 4809, 3000}, // of which 90 find out when claims see new jobs
+	{"cmd/bench", 4810, 3000}, // of which 90 find out when claims see new jobs
 	{"cmd/cli", 4965, 3600},
 	{"cmd/input", 144, 100},
 	{"cmd/play", 1117, 700}, // the page of qsim play, served and static
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_117, 56_000
+	mostLines, goalLines             = 82_121, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

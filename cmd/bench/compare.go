@@ -138,7 +138,8 @@ func pairUp(files [][]*benchmark, paths, units []string) (changes, lost []change
 			add(base, b)
 		}
 	} else {
-		notes = append(notes, matched(files, paths, add)...)
+		others := matched(files, paths, add) // which adds to notes, too
+		notes = append(notes, others...)
 		if few < 6 {
 			notes = append(notes, "as few as "+plain.Plural(few, "round")+": only large differences can be shown")
 		}

@@ -94,6 +94,9 @@ func (r *reader) addLog(one *row) error {
 	}
 	r.sharpen(at)
 	rec.key, rec.class = keyOf(e.job), uint16(r.labels.of(e.class))
+	if r.labels.full {
+		return fmt.Errorf("there are more than %d classes", mostLabels)
+	}
 	switch e.what {
 	case "start":
 		rec.sort, rec.started = ofStart, at

@@ -269,6 +269,19 @@ func TestTooManyClasses(t *testing.T) {
 	}
 }
 
+// So many classes in a log of Sidekiq, which has no columns, are an error too: the rest were one class without a word.
+func TestTooManyClassesOfALog(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	for i := range mostLabels + 1 {
+		fmt.Fprintf(&log, "2026-01-05T10:00:00.000Z pid=7 tid=1 class=Job%d jid=%x INFO: start\n", i, i)
+	}
+	_, err := Read(t.Context(), []File{{Name: "sidekiq.log", Reader: strings.NewReader(log.String())}}, Options{From: "sidekiq"})
+	if err == nil || !strings.Contains(err.Error(), "line 10001: there are more than 10000 classes") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // TestZeroByteInClass reads a class whose name has a zero byte and digits behind it, escaped in JSON: they are no
 // priority.
 func TestZeroByteInClass(t *testing.T) {

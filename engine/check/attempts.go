@@ -2,6 +2,7 @@ package check
 
 import (
 	"slices"
+	"time"
 
 	"qsim/engine"
 )
@@ -61,7 +62,7 @@ func (c *Checker) mayDie(s *subject) bool {
 		attempts = j.failures.most + 1
 	}
 	reaped := reaper.After == engine.Bury || reaper.BuryAt > 0 && recovered >= reaper.BuryAt
-	return reaped && s.Error == engine.LeaseExpired || s.Aged && c.rules.kind(j.kind).Deadline > 0 ||
+	return reaped && s.Error == engine.LeaseExpired || s.Aged && c.tooOld(s) ||
 		slices.Contains(retry.Never, s.Error) ||
 		s.From == engine.Ready && c.rules.Sheds > 0 && c.now.Sub(j.ready) > c.rules.Sheds ||
 		retry.MaxAttempts > 0 && attempts >= retry.MaxAttempts ||
@@ -82,6 +83,8 @@ func (c *Checker) mayGoOn(s *subject) bool {
 	switch {
 	case expired && (reaper.After == engine.Bury || exact && reaper.BuryAt > 0 && recovered >= reaper.BuryAt):
 		return c.complain(Limit, "it was recovered %d times, and was to be buried at %d", recovered, reaper.BuryAt)
+	case s.Kind == engine.Nacked && !expired && c.tooOldAtClaim(s):
+		return c.complain(Limit, "it was %v old when it was claimed, and waits for %v", j.claimed.Sub(j.enqueued), s.Delay)
 	case c.d.fenced: // the next claim will exceed the limit
 		return false
 	case expired && reaper.Nothing, retry.ByFailure, retry.MaxAttempts == 0, retry.isFree(s.Error):
@@ -96,17 +99,39 @@ func (c *Checker) burySuch(s *subject) bool {
 		!slices.Contains(c.rules.retry(s.j.kind).Never, s.Error) || c.complain(Limit, "such an error buries")
 }
 
+// tooOld reports whether a retry that is given up on, for its job's age, may have come at the deadline or later.
+func (c *Checker) tooOld(s *subject) bool {
+	k, longest := c.rules.kind(s.j.kind), engine.Forever
+	if retry := c.rules.retry(s.j.kind); retry.Delay != nil {
+		_, longest, _ = s.j.delays(retry)
+	}
+	return k.Deadline > 0 && longest >= k.Deadline-c.now.Sub(s.j.enqueued)
+}
+
+// tooOldAtClaim reports whether a retry comes at its job's deadline or later even if its attempt took no time.
+func (c *Checker) tooOldAtClaim(s *subject) bool {
+	k := c.rules.kind(s.j.kind)
+	return k.Deadline > 0 && s.j.claimed.Sub(s.j.enqueued) >= k.Deadline-s.Delay+k.Grain
+}
+
+// delays returns the shortest and the longest delay after the job's next failure, and the highest number that this may
+// be.
+func (j *job) delays(retry *Retry) (shortest, longest time.Duration, failure int32) {
+	n := min(j.failures.most, 1<<20) // delays stop growing before
+	shortest, longest = retry.Delay(n + 1)
+	if least := min(j.failures.least, n); least < n {
+		a, b := retry.Delay(least + 1)
+		shortest, longest = min(a, shortest), max(b, longest)
+	}
+	return shortest, longest, n + 1
+}
+
 func (c *Checker) delaysSo(s *subject) bool {
 	j, retry := s.j, c.rules.retry(s.j.kind)
 	if retry.Delay == nil {
 		return false
 	}
-	n := min(j.failures.most, 1<<20) // delays stop growing before
-	shortest, longest := retry.Delay(n + 1)
-	if least := min(j.failures.least, n); least < n {
-		a, b := retry.Delay(least + 1)
-		shortest, longest = min(a, shortest), max(b, longest)
-	}
+	shortest, longest, failure := j.delays(retry)
 	k := c.rules.kind(s.JobKind)
 	if shortest -= k.Grain; k.From != 0 {
 		shortest -= s.At.Sub(j.claimed) // part of the delay is over
@@ -115,5 +140,5 @@ func (c *Checker) delaysSo(s *subject) bool {
 		shortest = 0 // all of the delay may be over, since the lease was read earlier
 	}
 	return s.Delay >= shortest && s.Delay <= longest ||
-		c.complain(Delays, "a delay of %v after failure %d, want %v to %v", s.Delay, n+1, shortest, longest)
+		c.complain(Delays, "a delay of %v after failure %d, want %v to %v", s.Delay, failure, shortest, longest)
 }

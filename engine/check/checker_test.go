@@ -266,6 +266,19 @@ func TestBreaches(t *testing.T) {
 		{"a reaper gives up what the holder has committed", failed().commit(engine.Nacked, 1, 1, engine.Timeout, time.Second).add(readAndGivenUp), dropping, ""},
 		{"a reaper gives up what it has committed", expired().add(readAndGivenUp), dropping, "I-16"},
 		{"too old for another attempt", failed().add(aged), func(r *check.Rules) { r.Node.Kinds = []engine.KindConfig{{Deadline: time.Second}} }, ""},
+		{"too young to be too old, and no delay is so long", failed().add(aged), func(r *check.Rules) {
+			r.Node.Kinds = []engine.KindConfig{{Deadline: 6 * time.Second}}
+			r.Retries[0].Delay = func(int32) (shortest, longest time.Duration) { return 0, 4 * time.Second }
+		}, "I-4"},
+		{"too old after the longest delay", failed().add(aged), func(r *check.Rules) {
+			r.Node.Kinds = []engine.KindConfig{{Deadline: 5 * time.Second}}
+			r.Retries[0].Delay = func(int32) (shortest, longest time.Duration) { return 0, 4 * time.Second }
+		}, ""},
+		{"tried again at its deadline", failed().commit(engine.Nacked, 1, 1, engine.Timeout, 2*time.Second), func(r *check.Rules) { r.Node.Kinds = []engine.KindConfig{{Deadline: 2 * time.Second}} }, "I-4"},
+		{"tried again before its deadline", failed().commit(engine.Nacked, 1, 1, engine.Timeout, 2*time.Second), func(r *check.Rules) { r.Node.Kinds = []engine.KindConfig{{Deadline: 2*time.Second + 1}} }, ""},
+		{"tried again, rounded to its deadline", failed().commit(engine.Nacked, 1, 1, engine.Timeout, 2*time.Second), func(r *check.Rules) {
+			r.Node.Kinds = []engine.KindConfig{{Deadline: 2 * time.Second, Grain: time.Second}}
+		}, ""},
 		{"too old, and nothing is too old", failed().add(aged), nil, "I-4"},
 		{"dies too early, beside a deadline", failed().commit(engine.Buried, 1, 1, engine.Timeout, 0), func(r *check.Rules) { r.Node.Kinds = []engine.KindConfig{{Deadline: time.Second}} }, "I-4"},
 		{"told to stop, it runs on", running().after(time.Second).add(engine.Event{Kind: engine.LeaseLost, Job: 1, Delivery: 1, Token: 1}).after(time.Second).finish(1, 0, 0, 1, engine.LeaseExpired), func(r *check.Rules) { r.Heeds, r.Node.Lease.Local = true, true }, "I-10"},

@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"qsim/engine"
@@ -320,6 +321,8 @@ var bugs = []bug{
 		j.Charged++
 		return right.Next(&j, e, u)
 	})},
+	{name: "jobs die at half of their deadline", plant: deadlines(func(d time.Duration) time.Duration { return d / 2 })},
+	{name: "jobs are tried beyond their deadline", plant: deadlines(func(d time.Duration) time.Duration { return 2 * d })},
 	{name: "a heartbeat extends a recovered lease", plant: store(func(_ *setup, t *tampered) {
 		t.extend = func(keys []engine.LeaseKey, ttl time.Duration, dst []bool) ([]bool, error) {
 			from := len(dst)
@@ -697,4 +700,14 @@ var bugs = []bug{
 			s.config.Policy = func(int32) engine.Policy { return policies.Ordered{Order: engine.NewestReady} }
 		}
 	}},
+}
+
+// deadlines plants other deadlines of retries than those of the scenario.
+func deadlines(other func(time.Duration) time.Duration) func(*setup) {
+	return node(func(_ *setup, c *engine.Config) {
+		c.Kinds = slices.Clone(c.Kinds)
+		for i := range c.Kinds {
+			c.Kinds[i].Deadline = other(c.Kinds[i].Deadline)
+		}
+	})
 }

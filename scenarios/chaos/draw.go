@@ -148,6 +148,7 @@ func (d *die) retry(p *plan) {
 		retry.jitter: <none|full|equal|decorrelated>
 		retry.from: <commit|commit|failure|claim>
 		1/4 retry.grain: <1ms..2s>
+		1/8 retry.deadline: <1s..60s>
 		retry.never: []
 		retry.free-max: 3
 		1/4 retry.free: [<timeout|throttled|conflict>]`)

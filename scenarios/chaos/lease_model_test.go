@@ -296,6 +296,8 @@ var outsideOfLeases = map[string]string{
 	"attempts are counted twice when a reply is lost":            ofRetries,
 	"one attempt more than the limit":                            ofRetries,
 	"one attempt less than the limit":                            ofRetries,
+	"jobs die at half of their deadline":                         ofRetries,
+	"jobs are tried beyond their deadline":                       ofRetries,
 	"a job is buried at its first recovery":                      ofRetries,
 	"a job is recovered once more than it may be":                ofRetries,
 	"recoveries count for ever":                                  ofRetries,

@@ -28,7 +28,7 @@ type budget struct {
 var budgets = []budget{
 	{"engine", 3487, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
-	{"engine/check", 3211, 1650},
+	{"engine/check", 3236, 1650},
 	{"engine/dist", 1054, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 85, 83},    // of which 33 are the FIFO that package engine had, and package sim once more
@@ -44,7 +44,7 @@ var budgets = []budget{
 	{"policies", 2763, 1850},
 	{"scenarios", 1132, 800},      // the language with the rooms below it: 4,700 in all
 	{"scenarios/apply", 517, 398}, // of which systems.yaml is the table
-	{"scenarios/chaos", 2314, 1350},
+	{"scenarios/chaos", 2315, 1350},
 	{"scenarios/checked", 188, 196},
 	{"scenarios/checks", 423, 300},
 	{"scenarios/diagnostics", 525, 559},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_121, 56_000
+	mostLines, goalLines             = 82_147, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -58,7 +58,7 @@ var budgets = []budget{
 	{"scenarios/study", 5014, 3000},
 	{"scenarios/trace", 1555, 1250},
 	{"scenarios/tree", 505, 444}, // YAML with positions
-	{"scenarios/validate", 1160, 600},
+	{"scenarios/validate", 1161, 600},
 	{"scenarios/verify", 3298, 2600},
 	{"scenarios/world", 4542, 2700},
 	{"results", 4409, 2300},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_147, 56_000
+	mostLines, goalLines             = 82_148, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

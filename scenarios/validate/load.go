@@ -86,9 +86,10 @@ func (c *validator) grows(end spec.Duration) string {
 // checkOffered warns of a load, retries included, that exceeds the workers' capacity, at the busiest time of all
 // classes together. The mean seconds of a job and its mean retries are given by class.
 func (c *validator) checkOffered(busy, again []float64) {
-	jobs, workers, whom := c.sc.Jobs, float64(c.sc.Engine.Nodes)*float64(c.sc.Engine.Workers), "workers"
+	jobs, workers := c.sc.Jobs, float64(c.sc.Engine.Nodes)*float64(c.sc.Engine.Workers)
+	capacity := plain.Plural(int(workers), "worker")
 	if limit := float64(c.sc.Engine.MaxInFlight); limit > 0 && limit < workers {
-		workers, whom = limit, "jobs in flight"
+		workers, capacity = limit, fmt.Sprintf("%.0f in flight at once", limit)
 	}
 	load := func(i int) float64 { return jobs[i].Arrivals.MeanRate() * busy[i] }
 	loadAt := func(at spec.Duration) (total float64, active []int) {
@@ -135,7 +136,7 @@ func (c *validator) checkOffered(busy, again []float64) {
 		even = " even without the storm"
 	}
 	c.In("jobs", heaviest).Warn(true, "arrivals.rate", "offered load is %s × the capacity%s%s",
-		short(worst/workers), even, c.grows(end)).Note = fmt.Sprintf("%s ÷ %.0f %s%s", sum, workers, whom, retries)
+		short(worst/workers), even, c.grows(end)).Note = fmt.Sprintf("%s ÷ %s%s", sum, capacity, retries)
 }
 
 // checkTotal reports more jobs than one run can hold: usual arrivals and bursts together.

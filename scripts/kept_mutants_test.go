@@ -174,6 +174,9 @@ func TestKeptMutants(t *testing.T) {
 	if len(kept) < 100 {
 		t.Fatalf("%d mutants: most of them were not read", len(kept))
 	}
+	if !slices.ContainsFunc(kept, (*keptMutant).isAskedFor) {
+		t.Fatalf("no mutant has the number or the package %s", *onlyKept)
+	}
 	for _, m := range kept {
 		t.Run(m.number, func(t *testing.T) {
 			if numbers[m.number] {

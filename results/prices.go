@@ -39,7 +39,7 @@ func waits(family string) []string {
 	return []string{family + ".p50", family + ".p90", family + ".p99", family + ".p999", family + ".max"}
 }
 
-// priceOf returns the entry of prices for a metric, nil if there is none.
+// priceOf returns how a metric counts as a cost of a policy, nil if it is not one of the costs.
 func priceOf(metric string) *price {
 	return plain.Find(prices, func(p *price) bool { return p.metric == metric })
 }

@@ -255,7 +255,8 @@ func (p *prediction) title(speed string) string {
 		worst.Query.Label(), aimed, len(judged), p.aim*100, busy)
 }
 
-// off returns the size of a metric's error; without an error, +Inf if the metric decides the verdict, and 0 if not.
+// off returns the size of a predicted metric's relative error; where none could be computed, +Inf if the metric decides
+// the verdict, and 0 if not.
 func off(r *predicted) float64 {
 	if math.IsNaN(r.err) {
 		if r.why == "" {

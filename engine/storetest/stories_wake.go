@@ -34,7 +34,7 @@ type wake struct {
 // it takes to move a clock.
 const shortly = 150 * time.Millisecond
 
-// put commits an outcome of a leased job, with a delay.
+// put commits an outcome of a leased job; delay is how long the job then waits until it is due again.
 func (c *client) put(l engine.Lease, v engine.Verb, delay time.Duration) {
 	c.Helper()
 	if r := c.outcomes(engine.Outcome{LeaseKey: l.Key(), Verb: v, Delay: delay})[0]; r.Status != engine.Applied {

@@ -238,7 +238,8 @@ func (d *die) load(p *plan) {
 	p.set("class.fails", "{rate: 0%, errors: {"+p.error+": 100%}}")
 }
 
-// compatible removes combinations of keys under which jobs may never end even without storms.
+// compatible drops, from the keys drawn for a random scenario, those that together with others may keep jobs from ever
+// ending even without storms.
 func (d *die) compatible(p *plan) {
 	held := p.has("engine.waiting")
 	forgets := p.loses && p.keys["engine.reaper.finds"] == "lease"

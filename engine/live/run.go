@@ -46,8 +46,8 @@ func Run(ctx context.Context, c Config) error {
 	return conclude(loops, heard, p.CancelWithin)
 }
 
-// conclude waits for the goroutine that listens to the store and returns an AbandonedError that counts the jobs, handlers
-// and store calls that a stopped pool gave up waiting for, nil if there are none.
+// conclude waits for the goroutine that listens to the store and returns an AbandonedError that counts the jobs,
+// handlers and store calls that a stopped pool gave up waiting for, nil if there are none.
 func conclude(loops []*loop, heard <-chan struct{}, within time.Duration) error {
 	var sum AbandonedError
 	for _, l := range loops {

@@ -111,8 +111,8 @@ func (d *dependency) holds(factor float64) float64 {
 	return max(1, float64(d.rate*factor)*1e9)
 }
 
-// slowdown returns the factor by which a call to the dependency that begins now takes longer: it grows with the calls in
-// progress and includes, if over is set, the slowdown of calls beyond the rate limit.
+// slowdown returns the factor by which a call to the dependency that begins now takes longer: it grows with the calls
+// in progress and includes, if over is set, the slowdown of calls beyond the rate limit.
 func (d *dependency) slowdown(now engine.Time, over bool) float64 {
 	factor := 1.0
 	if d.slows > 0 && d.concurrency > 0 {

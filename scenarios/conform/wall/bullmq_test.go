@@ -33,7 +33,7 @@ var bullmq = &peer{
 			{Name: "twice", Nodes: 1, Workers: 4, Until: 20 * second, Limit: 4 * minute, Crashes: common.At(20*second, 112*second), Back: 5 * second,
 				Classes: []common.Class{{Name: "mail", At: common.Burst(4, 15*second), Service: 200 * second}}},
 		},
-		Rules: []common.Rule{woken("engine.fetch.wake=false"), loaded(), stays("engine.lease.heartbeat"), counted("retry.max-attempts=2"), ranked("engine.promoter"),
+		Rules: []common.Rule{woken("engine.fetch.wake=false"), loaded(), stays("engine.lease.heartbeat"), counted("retry.max-attempts=2"), ranked("engine.promoter", "engine.place"),
 			{Name: "a delayed job starts when it is due", Keys: []string{"engine.fetch", "retry.backoff"}, Case: "delay", Fault: "engine.promoter.every=15s",
 				Parts:   []common.Part{{Name: "failure to the next attempt, 5 s later", Value: common.Mean(common.Pauses(0)), Least: 1, Unit: "s"}},
 				Metrics: []string{"retry.wait"}},

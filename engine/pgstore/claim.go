@@ -55,7 +55,7 @@ func (s *Store) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan
 	if s.rules.promotesItself() {
 		b.Queue(s.text.promoteDue, min(max(2*limit(min(p.Limit, mostPromoted)), fewestPromoted), mostPromoted), int64(back))
 	}
-	c := claimed{dst: dst, from: len(dst), terms: shapes, ended: from, next: engine.Forever}
+	c := claimed{dst: dst, from: len(dst), terms: shapes, held: s.rules.options.Held, ended: from, next: engine.Forever}
 	b.Queue(statement, arguments...).Query(c.read)
 	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
 		return dst, engine.Forever, s.wrap("claim", err)
@@ -125,6 +125,7 @@ type claimed struct {
 	places []int64 // positions of the leases in the plan's order, see answerPart
 	next   time.Duration
 	terms  []shape // terms of the plan
+	held   bool    // jobs are claimed before they are due, see engine.StoreOptions
 	ended  [engine.AnyClass + 1]place
 	shed   bool // something was buried
 }
@@ -140,6 +141,9 @@ func (c *claimed) read(rows pgx.Rows) error {
 		}
 		at, key := r.int64(), r.int64()
 		l := r.lease()
+		if !c.held { // less than 0 after the server's clock was set back, and engines would hold the job
+			l.Waited = max(l.Waited, 0)
+		}
 		if at/answerPart%2 == 0 {
 			l.Shed, l.Token, c.shed = true, 0, true
 			l.Delivery++ // it tells its class

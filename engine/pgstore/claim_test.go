@@ -82,6 +82,28 @@ func TestShedIsAnnounced(t *testing.T) {
 	}
 }
 
+// TestClockSetBack claims jobs that are ready by an earlier clock than that by which they were enqueued: none has waited
+// for less than no time, which would make an engine hold it, and claim more, until the clock is where it was. Where jobs
+// are claimed before they are due, that is what it means.
+func TestClockSetBack(t *testing.T) {
+	for _, held := range []bool{false, true} {
+		s, ctx := open(t, engine.StoreOptions{LapseAfter: -1, Held: held}), bounded(t)
+		move := stopClock(t, s)
+		if err := s.Enqueue(ctx, jobsFrom(1, 2)); err != nil {
+			t.Fatal(err)
+		}
+		move(-time.Hour)
+		want := time.Duration(0)
+		if held {
+			want = -time.Hour
+		}
+		l, _, err := s.Claim(ctx, peer, engine.Plan{Limit: 2, Terms: []engine.Term{anyTerm(2)}}, time.Minute, nil)
+		if err != nil || len(l) != 2 || l[0].Waited != want || l[1].Waited != want {
+			t.Errorf("held %v: %+v, %v, want a wait of %v", held, l, err, want)
+		}
+	}
+}
+
 // TestDeadAreListed lists dead jobs in the order in which they died, with the time since then, and no more than it is
 // asked for; redriven ones are dead no more.
 func TestDeadAreListed(t *testing.T) {

@@ -144,11 +144,11 @@ func (c *claimed) read(rows pgx.Rows) error {
 		if !c.held { // less than 0 after the server's clock was set back, and engines would hold the job
 			l.Waited = max(l.Waited, 0)
 		}
-		if at/answerPart%2 == 0 {
+		if term := c.terms[at/answerPart/2]; at/answerPart%2 == 0 {
 			l.Shed, l.Token, c.shed = true, 0, true
 			l.Delivery++ // it tells its class
-		} else {
-			c.ends(c.terms[at/answerPart/2].class, place{l.Priority, key})
+		} else if term.plain() { // others leave out jobs before the last one that they take
+			c.ends(term.class, place{l.Priority, key})
 		}
 		c.dst, c.places = append(c.dst, l), append(c.places, at)
 	}

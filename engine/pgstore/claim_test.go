@@ -104,6 +104,32 @@ func TestClockSetBack(t *testing.T) {
 	}
 }
 
+// TestFrontOfMixedPlans claims by plans of an ordinary term and one that leaves out jobs before those that it takes,
+// while claims begin where the last one ended: that is where the ordinary term ended.
+func TestFrontOfMixedPlans(t *testing.T) {
+	for name, other := range map[string]engine.Term{
+		"oldest of any": {Order: engine.OldestOfAny}, "newest": {Order: engine.NewestReady}, "of a kind": {Kinds: 1 << 9},
+	} {
+		s, ctx := open(t, engine.StoreOptions{LapseAfter: -1}), bounded(t)
+		move := stopClock(t, s)
+		for i, priority := range []int16{9, 9, 0, 0, 0, 0} {
+			job := engine.NewJob{ID: engine.JobID(i + 1), Priority: priority, Kind: engine.Kind(priority)}
+			if err := s.Enqueue(ctx, []engine.NewJob{job}); err != nil {
+				t.Fatal(err)
+			}
+			move(time.Second)
+		}
+		other.Class, other.Limit = engine.AnyClass, 1
+		for first := engine.JobID(3); first <= 4; first++ {
+			l, _, err := s.Claim(ctx, peer, engine.Plan{Limit: 2, Terms: []engine.Term{anyTerm(1), other}}, time.Minute, nil)
+			if err != nil || len(l) != 2 || l[0].ID != first {
+				t.Errorf("%s: claimed %+v, %v, want job %d first", name, l, err, first)
+			}
+			s.fronts.dear, s.fronts.whole, s.fronts.rest = true, time.Now(), time.Hour
+		}
+	}
+}
+
 // TestDeadAreListed lists dead jobs in the order in which they died, with the time since then, and no more than it is
 // asked for; redriven ones are dead no more.
 func TestDeadAreListed(t *testing.T) {

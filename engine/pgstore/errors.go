@@ -93,6 +93,8 @@ func explainOnce(err error) error {
 		return fmt.Errorf("%w: %w", engine.ErrUnavailable, err)
 	case errors.As(err, &network):
 		return fmt.Errorf("%w: %w", engine.ErrUnavailable, network)
+	case strings.HasSuffix(err.Error(), "message body too large"): // of pgx, for a call of 1 GiB: it was not sent
+		return errors.New(oneLine(err.Error()))
 	}
 	return fmt.Errorf("%w: %s", engine.ErrUnavailable, oneLine(err.Error()))
 }

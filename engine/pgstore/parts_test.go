@@ -306,6 +306,7 @@ func TestExplain(t *testing.T) {
 		{net.ErrClosed, again, true},
 		{errors.New("conn closed"), again, true},
 		{errors.New("something\n else"), again, false},
+		{fmt.Errorf("write failed: %w", errors.New("message body too large")), nil, false},
 	} {
 		t.Run(tt.err.Error(), func(t *testing.T) {
 			err := wrap("claim", tt.err)

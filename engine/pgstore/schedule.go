@@ -14,8 +14,8 @@ import (
 // Schedule is a periodic job, with the times at which to enqueue it.
 type Schedule struct {
 	Name string // the same in all processes, and that of no other schedule
-	// Next returns the first time of the schedule after another. Every makes one; so do packages that
-	// read cron expressions.
+	// Next returns the first time of the schedule after another, the zero time if there is none. Every
+	// makes one; so do packages that read cron expressions.
 	Next func(after time.Time) time.Time
 	// Job returns the job to enqueue for a time of the schedule. With a NewJob.Unique key, or the ID of the
 	// one before, a time is passed over while an earlier job is live.
@@ -27,12 +27,12 @@ func Every(period time.Duration) func(after time.Time) time.Time {
 	return func(after time.Time) time.Time { return after.Truncate(period).Add(period) }
 }
 
-// Follow enqueues the jobs of a schedule until ctx is done, when it returns nil. Any number of processes may follow it,
-// each by its own clock: for each time one job is enqueued, by the first process to try. Times that pass while no
-// process follows it are skipped. While the store is unavailable Follow tries again, about once a second; it returns
-// other errors.
+// Follow enqueues the jobs of a schedule until ctx is done or no time is left, when it returns nil. Any number of
+// processes may follow it, each by its own clock: for each time one job is enqueued, by the first process to try. Times
+// that pass while no process follows it are skipped. While the store is unavailable Follow tries again, about once a
+// second; it returns other errors.
 func (s *Store) Follow(ctx context.Context, sc Schedule) error {
-	for at := sc.Next(time.Now()); pause(ctx, time.Until(at)); {
+	for at := sc.Next(time.Now()); !at.IsZero() && pause(ctx, time.Until(at)); {
 		switch err := s.enqueueFor(ctx, &sc, at); {
 		case err == nil, errors.Is(err, engine.ErrDuplicate):
 			at = sc.Next(later(at, time.Now()))

@@ -114,6 +114,19 @@ func TestFollowInTime(t *testing.T) {
 		if err := s.Follow(stopping, sc); err != nil {
 			t.Errorf("it is stopped while it fails: %v", err)
 		}
+
+		last := time.Now().Add(time.Minute)
+		sc.Next = func(after time.Time) time.Time { // as a cron expression of one day
+			if after.Before(last) {
+				return last
+			}
+			return time.Time{}
+		}
+		codes, tries = []string{"", "22012"}, nil
+		sc.Job = func(time.Time) engine.NewJob { tries = append(tries, try{}); return engine.NewJob{ID: 1} }
+		if err := s.Follow(t.Context(), sc); err != nil || len(tries) != 1 || time.Since(last) != 0 {
+			t.Errorf("of a schedule that ends: %d tries, until %v after it: %v", len(tries), time.Since(last), err)
+		}
 	})
 	now := time.Now()
 	for _, at := range []time.Time{now.Add(-time.Hour), now, now.Add(time.Hour)} { // the last after the clock was set back

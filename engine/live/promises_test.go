@@ -174,7 +174,7 @@ func TestGeneration(t *testing.T) {
 }
 
 // TestRegistryThatDoesNotAnswer waits for the number of a life as long as for any call, but five seconds at least, and
-// runs nothing if there is none.
+// runs nothing if there is none: that is an error, unless Run was to stop before.
 func TestRegistryThatDoesNotAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &registered{named: &named{Store: newWorld(engine.StoreOptions{})}, err: errFault}
@@ -187,6 +187,11 @@ func TestRegistryThatDoesNotAnswer(t *testing.T) {
 		}
 		if want := []time.Duration{5 * time.Second, 20 * time.Second}; !slices.Equal(r.within, want) || len(r.holders) > 0 {
 			t.Errorf("waited %v, want %v; claims by %v", r.within, want, r.holders)
+		}
+		stopped, stop := context.WithCancel(t.Context())
+		stop()
+		if err := live.Run(stopped, live.Config{Engine: settings(1), Store: r, Handler: none}); err != nil || len(r.asked) != 3 {
+			t.Errorf("stopped before that: %v, nodes %v", err, r.asked)
 		}
 	})
 }

@@ -27,7 +27,10 @@ func Run(ctx context.Context, c Config) error {
 	for i := range loops {
 		node := c.FirstNode + int32(i)
 		generation, err := generationOf(ctx, &c, node)
-		if err != nil {
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return nil // stopped before anything was claimed
+		case err != nil:
 			return fmt.Errorf("run: count the lives of node %d: %w", node, err)
 		}
 		loops[i] = newLoop(&p, node, engine.NewEngineID(node, generation))

@@ -194,8 +194,8 @@ func (f *workerFlags) checkWorker(c *cobra.Command) error {
 	if f.schema == "" {
 		return ui.UsageError("--schema: want a name; without the flag it is %s", pgstore.DefaultSchema)
 	}
-	if f.node >= 0 && int(f.node) > 1<<30 {
-		return ui.UsageError("--node %d: want at most %d", f.node, 1<<30)
+	if f.node > 1<<30 || f.node < 0 && c.Flags().Changed("node") {
+		return ui.UsageError("--node %d: want 0 to %d", f.node, 1<<30)
 	}
 	if f.enqueue > mostJobs {
 		return ui.UsageError("%s: want at most %d", typed(c, "enqueue"), mostJobs)

@@ -490,3 +490,25 @@ func TestPlanStops(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// TestCloseReports closes rigs: it reports the schema that could not be dropped, also after another error, which stays.
+func TestCloseReports(t *testing.T) {
+	l := smallLoad(0)
+	l.rate, l.lasts = perSecond(1000), scenarios.Duration(time.Second)
+	lost, left := errors.New("commit: store unavailable"), errors.New("drop schema qbench_1 by hand")
+	for _, tt := range []struct {
+		run, drop error
+		want      string
+	}{
+		{nil, nil, ""}, {lost, nil, lost.Error()}, {nil, left, left.Error()}, {lost, left, lost.Error() + "\n" + left.Error()},
+	} {
+		r, err, got := newRig(openWall(t, l), nil), tt.run, ""
+		r.drop = func() error { return tt.drop }
+		if r.close(&err); err != nil {
+			got = err.Error()
+		}
+		if got != tt.want || tt.run != nil && !errors.Is(err, lost) {
+			t.Errorf("after %v and %v: %q, want %q", tt.run, tt.drop, got, tt.want)
+		}
+	}
+}

@@ -212,16 +212,19 @@ func (e *Estimate) precise(g float64) bool {
 // Widest returns, as text, the watched metric with the widest interval relative to its value; "" if all are narrow
 // enough for a relative error of at most g, in (0, 1).
 func (s *Summary) Widest(g float64) string {
-	worst, text := 0.0, ""
+	worst, text := -1.0, ""
 	for _, q := range watchedQueries(s.Settings) {
 		for i := range s.Policies {
 			e := s.Policies[i].Find(q)
 			if e == nil || e.precise(g) {
 				continue
 			}
-			ratio := math.Inf(1)
-			if e.Mean != 0 && !math.IsNaN(e.Half) {
-				ratio = e.Half / math.Abs(e.Mean)
+			ratio := e.Half / math.Abs(e.Mean)
+			switch {
+			case e.Half == 0: // every seed had the same value, perhaps 0
+				ratio = 0
+			case math.IsNaN(ratio):
+				ratio = math.Inf(1)
 			}
 			if ratio <= worst {
 				continue

@@ -234,6 +234,25 @@ func TestPrecise(t *testing.T) {
 	}
 }
 
+// A value that is 0 under every seed is not the least sure one, unless there is no other.
+func TestWidestIsNotAZeroOfAllSeeds(t *testing.T) {
+	s, runs := comparison(6)
+	s.Objectives = []measure.Objective{{Query: measure.Query{Metric: "dead.count"}}, {Query: measure.Query{Metric: "goodput"}}}
+	for i := range runs {
+		runs[i].Values = []measure.Value{{Query: s.Objectives[0].Query}, {Query: s.Objectives[1].Query, Value: float64(i + 1)}}
+	}
+	for _, want := range []string{"jobs done", "dead jobs"} {
+		sum, err := Summarize(s, runs, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := sum.Widest(0.5); !strings.Contains(got, want) {
+			t.Errorf("the least sure value is %q, want that of %s", got, want)
+		}
+		s.Objectives = s.Objectives[:1]
+	}
+}
+
 // No job that is dead in the one run that there is: nothing is unclear about that. Any that is dead is one too many
 // for an objective of none. Many unclear objectives have one warning.
 func TestCountsOfOneSeed(t *testing.T) {

@@ -24,7 +24,8 @@ type Progress struct {
 }
 
 // Progress returns progress bars of a command, redrawn at an interval unless the flags t exclude them: for each task
-// its name, the bar, "3/20" with the noun what, and the text that more returns, or without it the time elapsed.
+// its name, the bar, "3/20" with the noun what, and the text that more returns after a comma, or without it the time
+// elapsed.
 func (c *Console) Progress(t *Terminal, every time.Duration, what string, more func() string) *Progress {
 	if !t.Drawn() {
 		every = 0
@@ -56,7 +57,7 @@ func (p *Progress) add(name string, most int) *mpb.Bar {
 	}
 	behind := decor.Elapsed(decor.ET_STYLE_GO, decor.WCSyncSpace)
 	if p.more != nil {
-		behind = decor.Any(func(decor.Statistics) string { return p.more() }, decor.WCSyncSpaceR)
+		behind = decor.Any(func(decor.Statistics) string { return ", " + p.more() }, decor.WCSyncWidthR)
 	}
 	counted := func(s decor.Statistics) string { return fmt.Sprintf("%d/%d %s", s.Current, s.Total, p.what) }
 	style := mpb.BarStyle().Lbound("").Rbound("").Filler("━").Tip("━").Padding("─")

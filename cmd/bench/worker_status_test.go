@@ -81,7 +81,8 @@ func TestWorkerStatus(t *testing.T) {
 	if got.Schema != "seen" || got.Node != 7 || got.Queue.Ready != 16 || got.Queue.Oldest <= 0 || got.Queue.Dead != 0 {
 		t.Errorf("%+v, queue %+v", got, got.Queue)
 	}
-	if page := get(""); !strings.Contains(page, `<td>ready<td class="n">16<td>the oldest for `) || !strings.Contains(page, "Queue seen") {
+	if page := get(""); !strings.Contains(page, `<td>ready<td class="n">16<td>the oldest for `) || !strings.Contains(page, "Queue seen") ||
+		!strings.Contains(page, `<meta name="viewport" content="width=device-width`) || !strings.Contains(page, "is a lower bound") {
 		t.Errorf("the page: %s", page)
 	}
 	if answer := get("other"); !strings.HasPrefix(answer, "404 ") {

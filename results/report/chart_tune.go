@@ -123,8 +123,8 @@ func (d *tuneDrawing) panel(p *plot.Plot, i int, _ bool) {
 	}
 	p.Add(sketch(func(c draw.Canvas, p *plot.Plot, tx, ty func(float64) vg.Length) { d.drawDots(own, c, p, tx, ty) }))
 	p.Add(heading{name: clean(own.Label), remarks: []string{
-		fmt.Sprintf("%d of %s", own.Runs, plain.Plural(own.Grid, "simulation")),
-		fmt.Sprintf("%d of %d", own.Runs, own.Grid), ""}})
+		fmt.Sprintf("%s, a full grid %d", plain.Plural(own.Runs, "simulation"), own.Grid), // which may be fewer
+		plain.Plural(own.Runs, "simulation"), ""}})
 }
 
 // margins returns the ticks of a tuning chart's axis in percent, on both sides of 0, with at most limit steps.

@@ -80,6 +80,9 @@ func TestTuneCharts(t *testing.T) {
 			if bytes.Contains(f.SVG, []byte("<script>")) || bytes.Contains(f.SVG, []byte("NaN")) {
 				t.Error("the SVG holds a script or a NaN")
 			}
+			if len(tt.t.Policies) == 1 && !bytes.Contains(f.SVG, []byte("100 simulations, a full grid 1000")) {
+				t.Error("no word on the cost beside that of a full grid")
+			}
 		})
 	}
 	if _, err := TuneCharts(&results.Tuning{}); err == nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"qsim/results/measure"
 	"qsim/results/plain"
@@ -74,18 +75,29 @@ type ChangeWords struct {
 	Half                          string // half-width of the interval of Difference; "": there is none, or it is 0
 }
 
-// Words returns the texts that show the change of a metric between two results in a row of a table.
+// floatError is the share of a base value below which a difference comes from sums of floats alone, and is printed as 0.
+const floatError = 1e-12
+
+// Words returns the texts that show the change of a metric between two results in a row of a table: the difference of
+// shares is in percentage points, pp.
 func (c *Change) Words() ChangeWords {
 	info, known := measure.Lookup(c.Metric)
 	if !known {
 		info.Unit = c.Unit
 	}
 	w := ChangeWords{Base: FormatEstimate(&c.Base, info), New: FormatEstimate(&c.New, info), Change: plain.Missing}
-	w.Difference = plain.When(c.Difference > 0, "+") + plain.When(c.Difference < 0, "−") +
-		FormatValue(math.Abs(c.Difference), info)
+	difference := c.Difference
+	if math.Abs(difference) < floatError*math.Abs(c.of) {
+		difference = 0
+	}
+	w.Difference = plain.When(difference > 0, "+") + plain.When(difference < 0, "−") +
+		FormatValue(math.Abs(difference), info)
 	half := FormatHalf(c.Half, info)
 	w.Half = plain.When(!math.IsNaN(c.Half) && half != FormatHalf(0, info), half)
-	if relative := c.Relative(); c.Difference == 0 {
+	if info.Share { // percentage points, or it would pass for the relative change beside it
+		w.Difference, w.Half = strings.Replace(w.Difference, "%", " pp", 1), strings.Replace(w.Half, "%", " pp", 1)
+	}
+	if relative := c.Relative(); difference == 0 {
 		w.Change = "0%"
 	} else if !math.IsNaN(relative) {
 		w.Change = FormatChange(1 + relative)

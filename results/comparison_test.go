@@ -423,3 +423,25 @@ func TestPairsWithMissingSeeds(t *testing.T) {
 		})
 	}
 }
+
+// TestChangeWords prints a difference of shares in percentage points, beside a change in percent, and none where sums of
+// floats alone make one.
+func TestChangeWords(t *testing.T) {
+	for _, tt := range []struct {
+		metric         string
+		of, difference float64
+		half           float64
+		want           string
+	}{
+		{"wasted", 0.43, 0.0267, 0.00086, "+2.67 pp ±0.086 pp +6%"},
+		{"dead.share", 0.02, -0.01, math.NaN(), "−1 pp  −50%"},
+		{"goodput", 60, 2.4e-15, 0.00075, "0 ±0.00075 0%"},
+		{"fresh.wait.p99", 2, -0.5, 0.1, "−500ms ±100ms −25%"},
+	} {
+		c := Change{Contrast: Contrast{Query: measure.Query{Metric: tt.metric}, Difference: tt.difference, Half: tt.half}, of: tt.of}
+		w := c.Words()
+		if got := w.Difference + " " + w.Half + " " + w.Change; got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.metric, got, tt.want)
+		}
+	}
+}

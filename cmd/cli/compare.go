@@ -43,7 +43,8 @@ run. NEW is such a folder, or a scenario (a file or a built-in name), which is t
 the seeds of BASE. If the seeds are the same, differences are paired by seed; if not, the
 results are independent samples, and it takes more seeds to show a difference. The columns
 show a quantile of the jobs of all seeds together; its paired difference is the mean of the
-differences by seed, and the change is relative to their mean.
+differences by seed, and the change is relative to their mean. Differences of shares are in
+percentage points (pp).
 
 With --max-regression every metric that has a better direction is judged: it is a regression
 if the whole 95 % interval lies beyond the limit, after Holm's adjustment for the number of

@@ -203,6 +203,14 @@ func TestPageReplay(t *testing.T) {
 		t.Errorf("%d pixels of retries are drawn", n)
 	}
 	tb.Picture(*pictures, "replay")
+	perDot := func(tb *browsertest.Tab) int {
+		return browsertest.Eval[int](tb, `Number(document.getElementById("scale").textContent.match(/for ([\d,]+) jobs/)[1].replace(",", ""))`)
+	}
+	phone := browsertest.OpenFile(t, pageOf(t, storm()), 390)
+	phone.Until(ready)
+	if wide, narrow := perDot(tb), perDot(phone); narrow < 2*wide {
+		t.Errorf("a dot stands for %d jobs on a phone, for %d on a wide page: the longest line does not fit", narrow, wide)
+	}
 	tb.Run(chromedp.Click("#play"))
 	tb.Until(`document.getElementById("play").textContent === "Pause" && Number(document.getElementById("when").value) > 20`)
 	tb.Run(chromedp.Focus("#play"), chromedp.KeyEvent(" "))

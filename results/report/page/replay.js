@@ -8,11 +8,17 @@ const length = 30; // s
 let now = 0, playing = 0, before = 0, fresh = true; // now: s of virtual time; fresh: it has not played yet
 const flow = data.policies.map(() => 0); // how far the lines have moved, in dots
 
-// A dot stands for so many jobs that the longest line fits.
+// A dot stands for so many jobs, unit, that the longest line fits the width.
 const most = Math.max(1, ...data.policies.flatMap(p => [...p.fresh, ...p.retry]));
-const rows = 4, unit = Math.max(1, Math.ceil(most / 440));
-$("scale").textContent = (unit > 1 ? `A dot stands for ${count(unit)} jobs` : "A dot stands for a job") +
-  "; above: fresh jobs that are ready, below: retries; at the right: the workers, busy with one or the other. Which job stands where in its line is not shown.";
+const rows = 4;
+let unit = 0;
+function fit(dots) {
+  const jobs = Math.max(1, Math.ceil(most / Math.min(dots, 440)));
+  if (jobs === unit) return;
+  unit = jobs;
+  $("scale").textContent = (unit > 1 ? `A dot stands for ${count(unit)} jobs` : "A dot stands for a job") +
+    "; above: fresh jobs that are ready, below: retries; at the right: the workers, busy with one or the other. Which job stands where in its line is not shown.";
+}
 
 function at(values) { // between two elements
   const i = Math.min(Math.max(now / step - .5, 0), values.length - 1), k = Math.floor(i), a = values[k] || 0, b = values[Math.min(k + 1, values.length - 1)] || 0;
@@ -28,14 +34,15 @@ function draw() {
   c.fillStyle = storm ? color("storm") : muted;
   c.fillText(seconds(Math.round(now)) + (storm ? " · " + storm.name : now < data.warmup ? " · warm-up" : ""), 10, 18);
   const side = 9, columns = 10, box = columns * side, end = wide - box - 34; // where the lines end
-  const room = Math.floor(end / side) - 1;
+  const room = Math.max(Math.floor(end / side) - 1, 1);
+  fit(room * rows);
   shown.forEach((i, k) => {
     const p = data.policies[i], top = 26 + k * tall, waiting = [at(p.fresh), at(p.retry)], busy = at(p.busy), again = at(p.again);
     c.fillStyle = color("grid");
     c.fillRect(0, top, wide, 1);
     c.fillStyle = color("t" + p.hue);
     c.font = "600 13px system-ui, sans-serif";
-    c.fillText(p.name, 10, top + 17, end * .55);
+    c.fillText(p.name, 10, top + 17, end * .55 - 12); // clear of the counts at the right
     c.fillStyle = muted;
     c.font = "12px system-ui, sans-serif";
     c.textAlign = "right";

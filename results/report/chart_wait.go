@@ -41,7 +41,7 @@ func waitChart(d *drawing) *sheet {
 	highest := d.peaksOf(first)
 	best, _ := extremes(highest)
 	s := &sheet{Figure: Figure{Title: d.waitTitle(d.rows[first], highest),
-		Footer: d.footer(d.bandMarks())}}
+		Footer: d.footer(d.bandMarks() + d.gapMark())}}
 	s.Subtitle = "Wait of fresh jobs until their first claim, p99 per " + d.bucket() + " of virtual time (log scale)"
 	s.dull = best >= 0
 	for row := range d.rows {
@@ -70,7 +70,7 @@ func waitChart(d *drawing) *sheet {
 		above: 4 + windowLine*vg.Length(names.rows(until))}
 	if len(d.rows) > 1 {
 		s.Subtitle += "; a plot for each class of jobs"
-		s.key, s.Footer = append(s.key, d.windowKey()...), d.footer(d.lineMarks("median"))
+		s.key, s.Footer = append(s.key, d.windowKey()...), d.footer(d.lineMarks("median")+d.gapMark())
 		s.panels.tall, s.panels.above = 118, abovePanel
 	}
 	s.panels.fill = func(p *plot.Plot, row int, _ bool) {
@@ -121,6 +121,15 @@ func (d *drawing) addWaits(p *plot.Plot, row int, t timeline) {
 	t.inside = append(t.inside, limitLines(limits))
 	t.around = append(t.around, names, limitNames(limits, plain.Map(limits, d.limitLabel), curves))
 	d.addTimeline(p, t)
+}
+
+// gapMark returns the explanation, for a chart's footer, of gaps in the lines of the wait chart: it is there that jobs
+// may wait longest. "" if no line has one.
+func (d *drawing) gapMark() string {
+	gap := slices.ContainsFunc(d.policies, func(p policy) bool {
+		return slices.ContainsFunc(p.waits, func(b band) bool { return len(runs(b.median)) > 1 })
+	})
+	return plain.When(gap, ", gap = none claimed")
 }
 
 // above returns one edge of a band with gaps (NaN) where the median is near the lower end of the axis: a band there is

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -286,6 +287,29 @@ func TestFooterSaysWhatItMust(t *testing.T) {
 		d.summary.Partial = tt.partial
 		if got := d.footer(d.bandMarks()); got != tt.want {
 			t.Errorf("got %q, want %q", got, tt.want)
+		}
+	}
+}
+
+// A gap in a line of the wait chart is explained: there nobody is claimed, and the wait is longest, not least.
+func TestFooterExplainsGaps(t *testing.T) {
+	for _, empty := range []bool{false, true} {
+		f := with(fmt.Sprint("gaps ", empty), func(f *fixture) {
+			f.seeds = 1
+			f.adjust = func(_ *measure.Settings, sum *results.Summary) {
+				for i := range sum.Data {
+					values := sum.Data[i].Series[0].FreshWaitP99
+					for b := range values {
+						values[b] = 1
+					}
+					if empty {
+						values[len(values)/2] = math.NaN()
+					}
+				}
+			}
+		})
+		if got := waitChart(f.drawing(t)).Footer; strings.Contains(got, ", gap = none claimed ·") != empty {
+			t.Errorf("empty %v: %q", empty, got)
 		}
 	}
 }

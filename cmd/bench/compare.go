@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -170,15 +171,19 @@ func changesText(changes []change, paired bool, width int) string {
 		line(name)
 		b.WriteString(t.Render(text.TableOptions{Width: width}) + "\n")
 	}
-	line(fmt.Sprintf("means, ± = 95%% CI; ≈ = the same within %s; ? = not told apart (%s t, Holm over %d comparisons, "+
-		"α 0.05)", text.Percent(results.DefaultSameWithin), plain.Either(paired, "paired", "Welch"), len(changes)))
+	tested := plain.Count(changes, func(d change) bool { return !math.IsNaN(d.Adjusted) })
+	line(fmt.Sprintf("means, ± = 95%% CI; ≈ = the same within %s; ? = not told apart (%s t, Holm over %s, α 0.05)",
+		text.Percent(results.DefaultSameWithin), plain.Either(paired, "paired", "Welch"), plain.Plural(tested, "comparison")))
 	return b.String()
 }
+
+// timed matches units of times, such as sec, sec/op and p99-claim-sec, but not rates.
+var timed = regexp.MustCompile(`(^|-)sec(/|$)`)
 
 // sample returns the mean of values with the half-width of its confidence interval, in percent, as text.
 func sample(values []float64, unit string) string {
 	mean, half := results.Interval(values)
-	return plain.Either(strings.Contains(unit, "sec"), seconds(mean), number(mean)) +
+	return plain.Either(timed.MatchString(unit) && math.Abs(mean) < 1e9, seconds(mean), number(mean)) +
 		plain.When(!math.IsNaN(half) && mean != 0, fmt.Sprintf(" ±%.0f%%", math.Abs(half/mean)*100))
 }
 

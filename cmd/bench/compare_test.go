@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -197,5 +198,31 @@ func TestTurns(t *testing.T) {
 		if code, out := compareFiles(t, path); code != ui.ExitUsage || !strings.Contains(out, "1 rounds of jobs/s, and B has 2") {
 			t.Fatalf("exit code %d, %s", code, out)
 		}
+	}
+}
+
+// TestSample prints times with at least three digits, and as numbers what is no time, or none of a person's life.
+func TestSample(t *testing.T) {
+	for _, tt := range []struct {
+		unit  string
+		value float64
+		want  string
+	}{
+		{"sec/op", 3.25e-9, "3.25ns"}, {"sec/op", .5e-9, "0.5ns"}, {"execute-sec/job", 52.4e-9, "52.4ns"}, {"sec", 123e-9, "123ns"},
+		{"p99-claim-sec", .0012345, "1.235ms"}, {"sec", 0, "0s"}, {"req/sec", 120500, "120500"}, {"secrets", 7, "7"},
+		{"sec/op", math.NaN(), "NaN"}, {"x-sec", 1e308, "1e+308"},
+	} {
+		if got := sample([]float64{tt.value}, tt.unit); got != tt.want {
+			t.Errorf("%v %s is printed as %s, want %s", tt.value, tt.unit, got, tt.want)
+		}
+	}
+}
+
+// TestComparisons counts the comparisons for which p values are adjusted: those of constants are none.
+func TestComparisons(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bench.txt")
+	writeText(t, path, "BenchmarkX-2 1 1 jobs/s 0 lost 5 B/op\nBenchmarkX-2 1 2 jobs/s 0 lost 5 B/op\n")
+	if _, out := compareFiles(t, path, path); !strings.Contains(out, "Holm over 1 comparison,") {
+		t.Error(out)
 	}
 }

@@ -3,7 +3,9 @@ package bench
 import (
 	"encoding"
 	"errors"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -78,10 +80,14 @@ func typed(c *cobra.Command, name string) string {
 	return "--" + name + " " + c.Flags().Lookup(name).Value.String()
 }
 
-// seconds returns a number of seconds as text: 1.234ms, 12.3s.
+// seconds returns a number of seconds as text, with at least three digits: 1.23ns, 123ns, 1.234ms, 12.3s.
 func seconds(s float64) string {
-	d := time.Duration(s * float64(time.Second))
+	d := time.Duration(math.Round(s * float64(time.Second)))
 	switch {
+	case s > 0 && d < 100*time.Nanosecond:
+		return strconv.FormatFloat(s*float64(time.Second), 'g', 3, 64) + "ns"
+	case s > 0 && d < time.Microsecond:
+		return d.String()
 	case d < 10*time.Microsecond:
 		return d.Round(10 * time.Nanosecond).String()
 	case d < 10*time.Millisecond:

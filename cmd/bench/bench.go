@@ -20,7 +20,8 @@ type metric struct {
 	value float64
 }
 
-// metrics returns the values measured in a run under a synthetic load, with latencies only if jobs came at a rate.
+// metrics returns the values measured in a run under a synthetic load, with latencies only if jobs came at a rate, and
+// some after the warmup.
 func (l *loaded) metrics() []metric {
 	list := []metric{{"jobs/s", "jobs/s", rate(l.done+l.dead, l.took)}}
 	add := func(name, unit string, value float64) { list = append(list, metric{name, unit, value}) }
@@ -30,13 +31,17 @@ func (l *loaded) metrics() []metric {
 			name string
 			q    float64
 		}{{"p50", .5}, {"p99", .99}} {
-			seconds(q.name+"-pickup-sec", l.pickup.Quantile(q.q))
-			seconds(q.name+"-sojourn-sec", l.sojourn.Quantile(q.q))
+			if l.pickup.Count() > 0 {
+				seconds(q.name+"-pickup-sec", l.pickup.Quantile(q.q))
+			}
+			if l.sojourn.Count() > 0 {
+				seconds(q.name+"-sojourn-sec", l.sojourn.Quantile(q.q))
+			}
 		}
 	}
 	for _, p := range l.phases() {
 		if p.rows > 0 {
-			seconds(p.name+"-sec/job", p.perJob())
+			add(p.name+"-sec/job", "s", p.perJob())
 			seconds("p99-"+p.name+"-sec", p.calls.Quantile(.99))
 		}
 	}

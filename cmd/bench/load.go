@@ -141,11 +141,14 @@ type loadRun struct {
 	}
 }
 
+// buried stands for the time of the ack of a job that was buried.
+const buried = -1
+
 // jobRecord holds the times of one job: intended enqueueing, first start and ack.
 type jobRecord struct {
 	intended  engine.Time
 	started   atomic.Int64 // engine.Time of the first execution's start, plus 1; 0: none
-	acked     atomic.Int64 // engine.Time of the ack, plus 1; 0: none
+	ended     atomic.Int64 // engine.Time of the ack, plus 1; buried: of a job that was; 0: none
 	successes atomic.Int32
 }
 
@@ -264,13 +267,12 @@ func (r *loadRun) handle(ctx context.Context, j *engine.Job) error {
 
 // onEnd records when a job was acked or buried, and counts the job, at the first such outcome only.
 func (r *loadRun) onEnd(o *engine.Outcome, _ *engine.Result, at engine.Time) {
-	if !r.records[o.Job-1].acked.CompareAndSwap(0, int64(at)+1) {
-		return
+	count, as := &r.done, int64(at)+1
+	if o.Verb == engine.Bury {
+		count, as = &r.dead, buried
 	}
-	if o.Verb == engine.Ack {
-		r.done.Add(1)
-	} else {
-		r.dead.Add(1)
+	if r.records[o.Job-1].ended.CompareAndSwap(0, as) {
+		count.Add(1)
 	}
 }
 
@@ -296,7 +298,7 @@ func (r *loadRun) result(ctx context.Context) (*loaded, error) {
 		if at := record.started.Load(); at > 0 {
 			l.pickup.Record(engine.Time(at - 1).Sub(record.intended))
 		}
-		if at := record.acked.Load(); at > 0 {
+		if at := record.ended.Load(); at > 0 {
 			l.sojourn.Record(engine.Time(at - 1).Sub(record.intended))
 		}
 	}

@@ -73,13 +73,9 @@ func (p *phase) merge(other *phase) {
 	p.total += other.total
 }
 
-// perJob returns the mean duration per job of one kind of store call, such as claims; 0 if no call was for a job.
-func (p *phase) perJob() time.Duration {
-	if p.rows == 0 {
-		return 0
-	}
-	return p.total / time.Duration(p.rows)
-}
+// perJob returns the mean duration per job of one kind of store call, such as claims, in seconds; NaN if no call was for
+// a job.
+func (p *phase) perJob() float64 { return p.total.Seconds() / float64(p.rows) }
 
 var wakeModes = map[string]live.WakeMode{"one": live.WakeOne, "all": live.WakeAll, "none": live.WakeNone}
 
@@ -182,7 +178,7 @@ func (r *rig) settle(ctx context.Context) (left int64, err error) {
 	return left, nil
 }
 
-// onCall records the duration of a call and counts the jobs that it ended.
+// onCall records the duration of a call and counts the jobs that it ended: a commit, or a claim that sheds.
 func (r *rig) onCall(node int32, c *engine.Call, reply *engine.Reply, asked, began, ended engine.Time) {
 	if c.Op == engine.OpCommit {
 		slow := ended.Sub(asked) >= r.engines.Engine.Commit.Timeout/2 // there may be copies
@@ -193,6 +189,20 @@ func (r *rig) onCall(node int32, c *engine.Call, reply *engine.Reply, asked, beg
 		return
 	}
 	r.meters[node][c.Op].add(ended.Sub(began), reply.Rows())
+	if c.Op == engine.OpClaim {
+		r.countShed(reply.Leases, ended)
+	}
+}
+
+// countShed counts the jobs that a claim buried because they had waited for too long.
+func (r *rig) countShed(leases []engine.Lease, at engine.Time) {
+	var shed engine.Batch
+	for i := range leases {
+		if leases[i].Shed {
+			shed.Outcomes = append(shed.Outcomes, engine.Outcome{LeaseKey: leases[i].Key(), Verb: engine.Bury})
+		}
+	}
+	r.count(&shed, slices.Repeat([]engine.Result{{Status: engine.Applied}}, len(shed.Outcomes)), at)
 }
 
 // onCommit counts the jobs that a commit ended, at the first answer to it: if an answer is late, the commit is sent

@@ -130,6 +130,37 @@ func TestLossIsFound(t *testing.T) {
 	})
 }
 
+// TestShedIsDead has a policy bury jobs as it claims others: they count as dead, not as lost, and have no sojourn. Of a
+// run without a job after the warmup no latency is known.
+func TestShedIsDead(t *testing.T) {
+	const ms = scenarios.Duration(time.Millisecond)
+	l := smallLoad(0)
+	l.rate, l.lasts, l.workers, l.work = perSecond(400), 300*ms, 1, 5*ms
+	sc, err := policyScenario(l, []string{"{kind: codel, target: 20ms, interval: 20ms, then: bury}"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, warmup := range []scenarios.Duration{0, l.lasts} {
+		l.warmup = warmup
+		r, err := runLoad(t.Context(), l, sc, playOptions{seed: 1, store: memory}, &stores{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		latencies, sojourns := 4, r.done
+		if warmup > 0 {
+			latencies, sojourns = 0, 0
+		}
+		for _, m := range r.metrics() {
+			if strings.HasSuffix(m.name, "pickup-sec") || strings.HasSuffix(m.name, "sojourn-sec") {
+				latencies--
+			}
+		}
+		if r.lost != 0 || r.dead < 10 || r.done+r.dead != r.jobs || r.sojourn.Count() != sojourns || latencies != 0 {
+			t.Errorf("warmup %v: of %d jobs %d done, %d dead, %d lost, %d sojourns, %d latencies too few", warmup.Std(), r.jobs, r.done, r.dead, r.lost, r.sojourn.Count(), latencies)
+		}
+	}
+}
+
 // mute is a store that answers no commit before its timeout, whether it takes effect or not (deaf), or none that was not
 // sent before (twice).
 type mute struct {
@@ -282,6 +313,15 @@ func TestPhases(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestPerJob keeps what is less than a nanosecond for each job of a call.
+func TestPerJob(t *testing.T) {
+	var p phase
+	p.add(time.Microsecond, 400)
+	if got := p.perJob(); math.Abs(got-2.5e-9) > 1e-15 {
+		t.Errorf("%v s for a job, want 2.5e-09", got)
+	}
 }
 
 // TestCosts measures the time for each job of a call on a virtual clock, and leaves no job in the store.

@@ -111,7 +111,7 @@ func (p *played) metrics() []metric {
 	}
 	for _, calls := range []namedPhase{{"claim", &p.claim}, {"commit", &p.commit}} {
 		if calls.rows > 0 {
-			list = append(list, metric{calls.name + "-sec/job", "s", calls.perJob().Seconds()})
+			list = append(list, metric{calls.name + "-sec/job", "s", calls.perJob()})
 		}
 	}
 	list = append(list, metric{"never-enqueued", "jobs", float64(p.unfed)})

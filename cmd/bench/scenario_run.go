@@ -103,9 +103,6 @@ func (s *session) warn(c *candidate, p *played) {
 // summarize prints the summary of all runs on one store, writes its files if --out is set, and returns the exit code.
 func (s *session) summarize(sc *scenarios.Scenario, settings *measure.Settings, store string,
 	runs []measure.Run) (ui.Exit, error) {
-	if s.flags.format == "bench" && s.flags.out == "" {
-		return ui.ExitMet, nil
-	}
 	asked := make([]uint64, s.flags.rounds) // of which an interrupt leaves some out
 	for i := range asked {
 		asked[i] = sc.Seed + uint64(i)
@@ -117,6 +114,9 @@ func (s *session) summarize(sc *scenarios.Scenario, settings *measure.Settings, 
 	for _, warning := range summary.Warnings {
 		s.console.Note("%s: warning: %s", store, warning)
 	}
+	if verdicts := text.Conclusion(summary); s.flags.format == "bench" && verdicts != "" {
+		s.console.Note("%s: %s", store, verdicts) // benchmark lines hold none
+	}
 	printed := s.flags.Output(summary.MarshalJSON, func(o text.TableOptions) string {
 		heading := fmt.Sprintf("%s at %s on the wall clock, store %s\n", sc.Name, s.flags.speed, store)
 		return plain.When(o.Format == text.Text, heading) + text.Summary(summary, o)
@@ -127,9 +127,6 @@ func (s *session) summarize(sc *scenarios.Scenario, settings *measure.Settings, 
 	draw := func() ([]report.Figure, error) { return report.Charts(summary, ui.Version) }
 	if err := s.writeSummary(sc.Name+"-"+store+"-"+s.flags.speed.String(), sc, summary, draw); err != nil {
 		return ui.ExitIO, err
-	}
-	if s.flags.format == "bench" {
-		return ui.ExitMet, nil
 	}
 	return ui.Exit(summary.Exit), nil
 }

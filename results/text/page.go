@@ -56,7 +56,7 @@ func (p *page) text(o TableOptions) string {
 	for _, words := range p.unwanted() {
 		b.WriteString(o.wrapped(red, words))
 	}
-	b.WriteString("\n" + o.wrapped(dim, p.footnote()) + o.wrapped("", conclusion(p.Summary)))
+	b.WriteString("\n" + o.wrapped(dim, p.footnote()) + o.wrapped("", Conclusion(p.Summary)))
 	return b.String()
 }
 
@@ -153,7 +153,7 @@ func (p *page) markdown() string {
 	layout := p.layout()
 	return paragraphs("**"+p.Scenario+"**"+strings.TrimPrefix(heading(p.Summary, 0), p.Scenario), layout.markdown(),
 		sentence(p.alike()), sentence(p.finding.String()), sentence(strings.Join(p.unwanted(), "  \n")),
-		sentence(p.footnote()), sentence(conclusion(p.Summary)))
+		sentence(p.footnote()), sentence(Conclusion(p.Summary)))
 }
 
 // paragraphs returns texts as paragraphs of Markdown, without the empty ones.
@@ -226,9 +226,9 @@ func openWords(tell int) string {
 		"? = not told apart yet, run about "+plain.Grouped(fmt.Sprint(tell))+" seeds")
 }
 
-// conclusion returns a sentence with the numbers of objectives that were missed, met although a miss was expected, or
+// Conclusion returns a sentence with the numbers of objectives that were missed, met although a miss was expected, or
 // unclear; "" without objectives.
-func conclusion(s *results.Summary) string {
+func Conclusion(s *results.Summary) string {
 	if len(s.Objectives) == 0 {
 		return ""
 	}

@@ -142,7 +142,7 @@ func TestConclusions(t *testing.T) {
 		{[]results.Verdict{v(results.Missed, false), v(results.Met, false)}, "1 objective missed"},
 		{[]results.Verdict{v(results.Missed, false), v(results.Missed, false), v(results.Met, true), v(results.Unclear, true)}, "2 objectives missed, 1 objective met that should have been missed, 1 objective unclear"},
 	} {
-		if got := conclusion(&results.Summary{Objectives: tt.verdicts}); got != tt.want {
+		if got := Conclusion(&results.Summary{Objectives: tt.verdicts}); got != tt.want {
 			t.Errorf("%+v: %q, want %q", tt.verdicts, got, tt.want)
 		}
 	}

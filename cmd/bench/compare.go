@@ -104,13 +104,18 @@ func compare(c *cobra.Command, paths []string, f *compareFlags) error {
 // of one file's first benchmark and each other one; only the given units, if any. lost has all counts of lost jobs.
 func pairUp(files [][]*benchmark, paths, units []string) (changes, lost []change, notes []string, err error) {
 	few := 6 // the fewest rounds of anything compared, if below this
+	paired := len(files) == 1
 	add := func(base, new *benchmark) {
-		var one []string
+		var one, some []string
 		for _, unit := range plain.Distinct(base.units, new.units) {
-			both := change{name: new.name, unit: unit, base: base.values[unit], new: new.values[unit]}
+			both := change{name: new.name, unit: unit}
+			both.base, both.new = valuesOf(base, new, unit, paired)
 			if len(both.base) == 0 || len(both.new) == 0 {
 				one = append(one, unit)
 				continue
+			}
+			if len(both.base) < base.rounds || len(both.new) < new.rounds {
+				some = append(some, unit)
 			}
 			if unit == "lost" {
 				lost = append(lost, both)
@@ -122,8 +127,12 @@ func pairUp(files [][]*benchmark, paths, units []string) (changes, lost []change
 		if len(one) > 0 {
 			notes = append(notes, fmt.Sprintf("%s: only on one side: %s", new.name, strings.Join(one, ", ")))
 		}
+		if len(some) > 0 {
+			notes = append(notes, fmt.Sprintf("%s: not in every round%s: %s", new.name,
+				plain.When(paired, ", and compared where both sides have it"), strings.Join(some, ", ")))
+		}
 	}
-	if len(files) == 1 {
+	if paired {
 		base := files[0][0]
 		if len(files[0]) == 1 {
 			return nil, nil, nil, ui.UsageError("%s holds only one benchmark: compare it with another file", paths[0])
@@ -131,9 +140,9 @@ func pairUp(files [][]*benchmark, paths, units []string) (changes, lost []change
 		notes = append(notes, "base is "+base.name)
 		for _, b := range files[0][1:] {
 			for _, unit := range b.units {
-				if n := len(base.values[unit]); n > 0 && n != len(b.values[unit]) {
+				if slices.Contains(base.units, unit) && base.rounds != b.rounds {
 					return nil, nil, nil, ui.UsageError("%s: %s has %d rounds of %s, and %s has %d: they did not take turns", paths[0],
-						base.name, n, unit, b.name, len(b.values[unit]))
+						base.name, base.rounds, unit, b.name, b.rounds)
 				}
 			}
 			add(base, b)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"regexp"
 	"slices"
@@ -23,8 +24,10 @@ type benchmark struct {
 	pkg        string
 	full       string   // name with the number of processors
 	processors string   // suffix for the number of processors, as -8, or "" for one
+	rounds     int      // number of its lines
 	units      []string // units in the order of the file
-	values     map[string][]float64
+	// values holds the values of each unit by round; NaN: that line has none.
+	values map[string][]float64
 }
 
 // onProcessors matches the ending of a benchmark's name for its number of processors, such as -8.
@@ -32,6 +35,25 @@ var onProcessors = regexp.MustCompile(`-\d+$`)
 
 // bare returns the name of the benchmark without the suffix for the number of processors.
 func (b *benchmark) bare() string { return b.full[:len(b.full)-len(b.processors)] }
+
+// add adds the values of one line.
+func (b *benchmark) add(round []benchfmt.Value) {
+	for _, v := range round {
+		if b.values[v.Unit] == nil {
+			b.units = append(b.units, v.Unit)
+			b.values[v.Unit] = slices.Repeat([]float64{math.NaN()}, b.rounds)
+		}
+		if len(b.values[v.Unit]) == b.rounds { // else the line has the unit twice
+			b.values[v.Unit] = append(b.values[v.Unit], v.Value)
+		}
+	}
+	b.rounds++
+	for _, unit := range b.units {
+		if values := b.values[unit]; len(values) < b.rounds {
+			b.values[unit] = append(values, math.NaN())
+		}
+	}
+}
 
 // readBenchmarks reads the benchmarks in a file, in its order.
 func readBenchmarks(path string, stdin io.Reader) ([]*benchmark, error) {
@@ -63,12 +85,7 @@ func readBenchmarks(path string, stdin io.Reader) ([]*benchmark, error) {
 				by[key] = b
 				all = append(all, b)
 			}
-			for _, v := range r.Values {
-				if b.values[v.Unit] == nil {
-					b.units = append(b.units, v.Unit)
-				}
-				b.values[v.Unit] = append(b.values[v.Unit], v.Value)
-			}
+			b.add(r.Values)
 		}
 	}
 	if err := reader.Err(); err != nil {
@@ -92,6 +109,20 @@ func nameBenchmarks(all []*benchmark, bare bool) {
 
 func sameProcessors(all []*benchmark) bool {
 	return !slices.ContainsFunc(all, func(b *benchmark) bool { return b.processors != all[0].processors })
+}
+
+// valuesOf returns the values of a unit of two benchmarks: of paired ones those of the rounds in which both have it.
+func valuesOf(base, new *benchmark, unit string, paired bool) (before, after []float64) {
+	a, b := base.values[unit], new.values[unit]
+	if !paired {
+		return slices.DeleteFunc(slices.Clone(a), math.IsNaN), slices.DeleteFunc(slices.Clone(b), math.IsNaN)
+	}
+	for round := range min(len(a), len(b)) {
+		if !math.IsNaN(a[round]) && !math.IsNaN(b[round]) {
+			before, after = append(before, a[round]), append(after, b[round])
+		}
+	}
+	return before, after
 }
 
 // matched calls add with each pair of benchmarks that have the same name in two files or, if each file has just one,

@@ -226,3 +226,20 @@ func TestComparisons(t *testing.T) {
 		t.Error(out)
 	}
 }
+
+// TestRoundsWithoutAValue compares what some rounds lack: a round counts where both sides have a value, and others are not
+// paired with the next ones.
+func TestRoundsWithoutAValue(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bench.txt")
+	rounds := func(a, b string) string { return "BenchmarkA-2 1 1 x" + a + "\nBenchmarkB-2 1 1 x" + b + "\n" }
+	writeText(t, path, rounds(" 10 jobs", "")+rounds(" 20 jobs", " 21 jobs")+rounds(" 30 jobs", " 32 jobs")+rounds("", " 41 jobs"))
+	code, out := compareFiles(t, path, "--unit", "jobs")
+	for _, want := range []string{"jobs   25 ±254%   26.5 ±264%   +6.0% ±25.4% ?", "B: not in every round, and compared where both sides have it: jobs"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("exit code %d, without %q:\n%s", code, want, out)
+		}
+	}
+	if code, out = compareFiles(t, path, path, "--unit", "jobs"); !strings.Contains(out, "A: not in every round: jobs") || !strings.Contains(out, "jobs   20 ±124%") {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+}

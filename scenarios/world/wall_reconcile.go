@@ -2,6 +2,7 @@ package world
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -62,7 +63,16 @@ func reconcile(events []engine.Event, end time.Duration, promotes bool) ([]*engi
 
 // byLease compares two events by job, then by lease token, then by stage.
 func byLease(a, b *engine.Event) int {
-	return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Token, b.Token), cmp.Compare(stage(a), stage(b)))
+	return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(tokenOf(a), tokenOf(b)), cmp.Compare(stage(a), stage(b)))
+}
+
+// tokenOf returns the lease token of an event, by which it is put into order: the highest for the burial of a job that a
+// claim shed, which has none and ends the job.
+func tokenOf(e *engine.Event) engine.Token {
+	if e.Kind == engine.Buried && e.Token == 0 {
+		return math.MaxUint64
+	}
+	return e.Token
 }
 
 // stage returns the rank of an event within one lease: enqueue, claim, start, end, outcome, promotion, others.

@@ -355,8 +355,12 @@ func (w *witness) Record(e *engine.Event) {
 // TestReconcile checks that the events of a run, shuffled and stamped late, give the results of the
 // run itself, except those that depend on the start of handlers.
 func TestReconcile(t *testing.T) {
-	for _, promoter := range []string{"", "  promoter: {every: 300ms}"} {
-		sc := loadWall(t, fmt.Sprintf(wallScenario, "true", promoter, "{kind: exponential, first: 500ms, factor: 2, max: 8s}", "full", "{kind: weighted, fresh: 70%}"))
+	const weighted = "{kind: weighted, fresh: 70%}"
+	for _, tt := range []struct{ promoter, policy string }{
+		{"", weighted}, {"  promoter: {every: 300ms}", weighted}, {"", "{kind: codel, target: 300ms, interval: 300ms, then: bury}"},
+	} {
+		promoter := tt.promoter
+		sc := loadWall(t, fmt.Sprintf(wallScenario, "true", promoter, "{kind: exponential, first: 500ms, factor: 2, max: 8s}", "full", tt.policy))
 		want, err := Run(context.Background(), sc, Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -378,7 +382,7 @@ func TestReconcile(t *testing.T) {
 			}
 			a, b := v.Value, value(t, &got, v.Query)
 			if v.Null != math.IsNaN(b) || !v.Null && math.Abs(a-b) > 1e-3*math.Abs(a)+1e-3 {
-				t.Errorf("promoter %q: %s is %v, want %v", promoter, v.Query, b, a)
+				t.Errorf("promoter %q, %s: %s is %v, want %v", promoter, tt.policy, v.Query, b, a)
 			}
 			compared++
 		}

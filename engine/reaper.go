@@ -149,11 +149,11 @@ func (r *reaper) outcome(e *Engine, o *Outcome, l *Lease, foundAt Time) {
 	e.outcome(o, l, LeaseExpired, foundAt)
 	switch {
 	case c.BuryAt > 0 && l.Recoveries >= c.BuryAt, c.After == Bury:
-		o.Verb, o.Delay, o.Reaped = Bury, 0, true
+		o.Verb, o.Delay, o.due, o.Reaped = Bury, 0, 0, true
 	case c.Nothing, c.After == Redo && o.Verb == Snooze:
-		o.Verb, o.Delay = Return, 0
+		o.Verb, o.Delay, o.due = Return, 0, 0
 	case c.After == Redo && o.Verb == Nack:
-		o.Verb, o.Delay = Redo, 0
+		o.Verb, o.Delay, o.due = Redo, 0, 0
 	}
 	if o.Verb != Bury {
 		o.Stand = c.Stand

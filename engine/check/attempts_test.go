@@ -29,8 +29,16 @@ func TestAsked(t *testing.T) {
 	job := func(delivery int32, age, delay time.Duration) engine.Job {
 		return engine.Job{ID: 1, Delivery: delivery, Age: age, LastDelay: delay}
 	}
-	rounded := []engine.KindConfig{{Grain: 500 * time.Millisecond}}
-	fromClaim := []engine.KindConfig{{From: engine.Leased, Grain: 500 * time.Millisecond}} // 1 s before its failure
+	rounded := func(r *check.Rules) { r.Node.Kinds = []engine.KindConfig{{Grain: 500 * time.Millisecond}} }
+	fromClaim := func(r *check.Rules) { // 1 s before its failure
+		r.Node.Kinds = []engine.KindConfig{{From: engine.Leased, Grain: 500 * time.Millisecond}}
+	}
+	resets := func(r *check.Rules) { r.Resets = true }
+	mayReset := func(r *check.Rules) { r.Resets, r.Keeps = true, true }
+	revived := func() *story { // it has failed, died, and fails again once it was redriven
+		s := again().commit(engine.Buried, 1, 2, engine.Conflict, 0).add(engine.Event{Kind: engine.Redriven, Job: 1, Class: engine.Retry})
+		return s.lease(1, 0, 3, 0, 3*time.Second).start(1, 0, 0, 3).finish(1, 0, 0, 3, bad)
+	}
 	tests := []struct {
 		name  string
 		story *story
@@ -38,7 +46,7 @@ func TestAsked(t *testing.T) {
 		job   engine.Job
 		draw  float64
 		want  string // the broken invariant; "": none
-		kinds []engine.KindConfig
+		rules func(r *check.Rules)
 	}{
 		{"all is right", ran(), 0, job(1, time.Second, 0), .5, "", nil},
 		{"it is told a delay, and had none", ran(), 0, job(1, time.Second, time.Second), .5, "I-15", nil},
@@ -48,6 +56,11 @@ func TestAsked(t *testing.T) {
 		{"it is told what was left, and less", again(), 0, job(2, 3*time.Second, time.Second-1), .5, "I-15", fromClaim},
 		{"the delay was rounded", again(), 0, job(2, 3*time.Second, 1500*time.Millisecond), .5, "", rounded},
 		{"it was rounded by more than its grain", again(), 0, job(2, 3*time.Second, 1500*time.Millisecond+1), .5, "I-15", rounded},
+		{"redriven with what it had", revived(), 0, job(3, 3*time.Second, time.Second), .5, "", nil},
+		{"redriven as new", revived(), 0, job(3, 3*time.Second, 0), .5, "", resets},
+		{"redriven as new, and told the delay before", revived(), 0, job(3, 3*time.Second, time.Second), .5, "I-15", resets},
+		{"redriven as new, or not", revived(), 0, job(3, 3*time.Second, 0), .5, "", mayReset},
+		{"redriven as new, or with what it had", revived(), 0, job(3, 3*time.Second, time.Second), .5, "", mayReset},
 		{"it is not told the delay", again(), 0, job(2, 3*time.Second, 0), .5, "I-15", nil},
 		{"it is told the age of the attempt", again(), 0, job(2, time.Second, time.Second), .5, "I-15", nil},
 		{"the jitter is that of the failure before", again(), 0, job(2, 3*time.Second, time.Second), .25, "I-9", nil},
@@ -58,7 +71,10 @@ func TestAsked(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r := rules()
-			r.Heard, r.Trip, r.Node.Kinds = 1, time.Second, tt.kinds
+			r.Heard, r.Trip = 1, time.Second
+			if tt.rules != nil {
+				tt.rules(&r)
+			}
 			c := check.New(r)
 			for i := range tt.story.events {
 				c.Record(&tt.story.events[i])

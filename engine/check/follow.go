@@ -283,7 +283,9 @@ func (c *Checker) followRedriven(s *subject) {
 		r := c.jobs.recoveries[s.r]
 		r.vague, j.delay = true, 0
 		c.jobs.recoveries[s.r] = r
-		delete(c.jobs.passed, s.r)
+		if delete(c.jobs.passed, s.r); c.rules.Keeps { // and its latest delay
+			c.jobs.passed[s.r] = engine.Forever
+		}
 	}
 	c.toReady(j, s.Class, s.At)
 }

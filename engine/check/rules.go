@@ -22,6 +22,7 @@ type Rules struct {
 	Sheds   time.Duration             // claims may bury jobs that have been ready for longer than this; 0: none
 	Starves bool                      // retries may stay ready for ever
 	Resets  bool                      // a redriven job may have its attempts reset
+	Keeps   bool                      // a redriven job may keep its attempts
 	// LostWaiting reports whether a waiting job may be left at the end because a process died while making it ready;
 	// nil: none may. LostInFlight allows jobs in flight without a holder to be left, because their lease may never end.
 	LostWaiting  func(engine.JobID) bool

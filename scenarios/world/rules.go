@@ -49,7 +49,9 @@ func (w *world) promises(rand keyed.Rand) check.Rules {
 	r.Heeds = !slices.ContainsFunc(sc.Jobs, func(j scenarios.JobClass) bool { return j.IgnoresCancel }) &&
 		!slices.ContainsFunc(sc.Storms, func(s scenarios.Storm) bool { return s.Effect().Extra > 0 })
 	r.Conserving = policyRules(&r, w.policy())
-	r.Resets = slices.ContainsFunc(t.controls, func(c fault.Control) bool { return c.Reset })
+	for _, c := range t.controls {
+		r.Resets, r.Keeps = r.Resets || c.Reset, r.Keeps || c.Kind == fault.Redrive && !c.Reset
+	}
 	for i := range t.faults {
 		if f := &t.faults[i]; f.Duplicate > 0 && f.Ops[engine.OpClaim] {
 			r.Fresh.Den = 0 // a claim executed twice may claim jobs that its node did not count

@@ -83,8 +83,8 @@ func (c *Checker) mayGoOn(s *subject) bool {
 	switch {
 	case expired && (reaper.After == engine.Bury || exact && reaper.BuryAt > 0 && recovered >= reaper.BuryAt):
 		return c.complain(Limit, "it was recovered %d times, and was to be buried at %d", recovered, reaper.BuryAt)
-	case s.Kind == engine.Nacked && !expired && c.tooOldAtClaim(s):
-		return c.complain(Limit, "it was %v old when it was claimed, and waits for %v", j.claimed.Sub(j.enqueued), s.Delay)
+	case !(expired && reaper.Nothing) && !c.d.asRead(s.Event) && c.comesTooLate(s):
+		return c.complain(Limit, "another attempt in %v comes at its deadline or later", s.Delay)
 	case c.d.fenced: // the next claim will exceed the limit
 		return false
 	case expired && reaper.Nothing, retry.ByFailure, retry.MaxAttempts == 0, retry.isFree(s.Error):
@@ -101,28 +101,35 @@ func (c *Checker) burySuch(s *subject) bool {
 
 // tooOld reports whether a retry that is given up on, for its job's age, may have come at the deadline or later.
 func (c *Checker) tooOld(s *subject) bool {
-	k, longest := c.rules.kind(s.j.kind), engine.Forever
-	if retry := c.rules.retry(s.j.kind); retry.Delay != nil {
-		_, longest, _ = s.j.delays(retry)
+	j, k, longest := s.j, c.rules.kind(s.j.kind), engine.Forever
+	if retry := c.rules.retry(j.kind); retry.Delay != nil {
+		_, longest, _ = c.delays(j, retry)
 	}
-	return k.Deadline > 0 && longest >= k.Deadline-c.now.Sub(s.j.enqueued)
+	if k.From == engine.Leased && !c.d.asRead(s.Event) { // part of the delay is over
+		longest -= min(longest, s.At.Sub(j.claimed))
+	}
+	return k.Deadline > 0 && longest >= k.Deadline-s.At.Sub(j.enqueued)
 }
 
-// tooOldAtClaim reports whether a retry comes at its job's deadline or later even if its attempt took no time.
-func (c *Checker) tooOldAtClaim(s *subject) bool {
-	k := c.rules.kind(s.j.kind)
-	return k.Deadline > 0 && s.j.claimed.Sub(s.j.enqueued) >= k.Deadline-s.Delay+k.Grain
+// comesTooLate reports whether a retry comes at its job's deadline or later: after its claim or recovery, the run time of
+// the attempt, and what is left of the delay.
+func (c *Checker) comesTooLate(s *subject) bool {
+	j, k := s.j, c.rules.kind(s.j.kind)
+	age := j.claimed.Sub(j.enqueued)
+	if s.Error != engine.LeaseExpired {
+		age += max(0, j.finished.Sub(j.started))
+	}
+	return k.Deadline > 0 && age >= k.Deadline-s.Delay
 }
 
 // delays returns the shortest and the longest delay after the job's next failure, and the highest number that this may
-// be.
-func (j *job) delays(retry *Retry) (shortest, longest time.Duration, failure int32) {
-	n := min(j.failures.most, 1<<20) // delays stop growing before
-	shortest, longest = retry.Delay(n + 1)
-	if least := min(j.failures.least, n); least < n {
-		a, b := retry.Delay(least + 1)
-		shortest, longest = min(a, shortest), max(b, longest)
+// be. Without a fence by token it may be of an earlier holder, which knows of fewer failures.
+func (c *Checker) delays(j *job, retry *Retry) (shortest, longest time.Duration, failure int32) {
+	n, least := min(j.failures.most, 1<<20), int32(0) // delays stop growing before
+	if c.d.fenced {
+		least = min(j.failures.least, n)
 	}
+	shortest, longest = retry.Delay(least+1, n+1)
 	return shortest, longest, n + 1
 }
 
@@ -131,7 +138,7 @@ func (c *Checker) delaysSo(s *subject) bool {
 	if retry.Delay == nil {
 		return false
 	}
-	shortest, longest, failure := j.delays(retry)
+	shortest, longest, failure := c.delays(j, retry)
 	k := c.rules.kind(s.JobKind)
 	if shortest -= k.Grain; k.From != 0 {
 		shortest -= s.At.Sub(j.claimed) // part of the delay is over

@@ -22,7 +22,7 @@ func rules() check.Rules {
 		Node: engine.Config{Workers: 2, Lease: engine.LeaseConfig{TTL: 10 * time.Second}, Reaper: engine.ReaperConfig{Every: time.Second, Grace: time.Second, Batch: 10},
 			Commit: engine.CommitConfig{Tries: 3}},
 		Retries: []check.Retry{{MaxAttempts: 3, Never: []engine.ErrorKind{engine.Conflict}, Free: []engine.ErrorKind{engine.Throttled}, FreeMax: 1,
-			Delay: func(int32) (time.Duration, time.Duration) { return time.Second, 2 * time.Second }}},
+			Delay: func(_, _ int32) (time.Duration, time.Duration) { return time.Second, 2 * time.Second }}},
 	}
 }
 
@@ -127,12 +127,25 @@ func dropping(r *check.Rules) {
 	r.Heard, r.Trip, r.Node.Reaper.Guard, r.Node.Commit.Drop = 1, time.Second, engine.FenceToken, true
 }
 
+// fromClaim returns a function that sets the rules for delays of up to 4 s that run from the claim, with a deadline.
+func fromClaim(deadline time.Duration) func(r *check.Rules) {
+	return func(r *check.Rules) {
+		r.Node.Kinds = []engine.KindConfig{{Deadline: deadline, From: engine.Leased}}
+		r.Retries[0].Delay = func(_, _ int32) (shortest, longest time.Duration) { return 0, 4 * time.Second }
+	}
+}
+
 // readAndGivenUp is the event of a reaper that gives up the outcome of job 1, whose lease it read under the first token.
 var readAndGivenUp = engine.Event{Kind: engine.GaveUp, Job: 1, Node: 1, Delivery: 1, Token: 1, Error: engine.LeaseExpired}
 
-// expired is the story of a job whose lease, of the second life of node 0, node 1 takes and ends.
+// recovered is the story of a job whose lease, of the second life of node 0, node 1 takes.
+func recovered() *story {
+	return (&story{}).up().restart(0).enqueue(1).lease(1, 0, 1, 0, 0).after(11*time.Second).take(1, 1)
+}
+
+// expired is the story of a job that node 1 has recovered, and that is retried.
 func expired() *story {
-	return (&story{}).up().restart(0).enqueue(1).lease(1, 0, 1, 0, 0).after(11*time.Second).take(1, 1).
+	return recovered().
 		add(engine.Event{Kind: engine.Nacked, Job: 1, Node: 1, Delivery: 1, Error: engine.LeaseExpired, Delay: time.Second, From: engine.InFlight, Token: 2})
 }
 
@@ -268,16 +281,36 @@ func TestBreaches(t *testing.T) {
 		{"too old for another attempt", failed().add(aged), func(r *check.Rules) { r.Node.Kinds = []engine.KindConfig{{Deadline: time.Second}} }, ""},
 		{"too young to be too old, and no delay is so long", failed().add(aged), func(r *check.Rules) {
 			r.Node.Kinds = []engine.KindConfig{{Deadline: 6 * time.Second}}
-			r.Retries[0].Delay = func(int32) (shortest, longest time.Duration) { return 0, 4 * time.Second }
+			r.Retries[0].Delay = func(_, _ int32) (shortest, longest time.Duration) { return 0, 4 * time.Second }
 		}, "I-4"},
 		{"too old after the longest delay", failed().add(aged), func(r *check.Rules) {
 			r.Node.Kinds = []engine.KindConfig{{Deadline: 5 * time.Second}}
-			r.Retries[0].Delay = func(int32) (shortest, longest time.Duration) { return 0, 4 * time.Second }
+			r.Retries[0].Delay = func(_, _ int32) (shortest, longest time.Duration) { return 0, 4 * time.Second }
 		}, ""},
-		{"tried again at its deadline", failed().commit(engine.Nacked, 1, 1, engine.Timeout, 2*time.Second), func(r *check.Rules) { r.Node.Kinds = []engine.KindConfig{{Deadline: 2 * time.Second}} }, "I-4"},
-		{"tried again before its deadline", failed().commit(engine.Nacked, 1, 1, engine.Timeout, 2*time.Second), func(r *check.Rules) { r.Node.Kinds = []engine.KindConfig{{Deadline: 2*time.Second + 1}} }, ""},
+		{"tried again at its deadline", failed().commit(engine.Nacked, 1, 1, engine.Timeout, 2*time.Second), func(r *check.Rules) { r.Node.Kinds = []engine.KindConfig{{Deadline: 3 * time.Second}} }, "I-4"},
+		{"tried again before its deadline", failed().commit(engine.Nacked, 1, 1, engine.Timeout, 2*time.Second), func(r *check.Rules) { r.Node.Kinds = []engine.KindConfig{{Deadline: 3*time.Second + 1}} }, ""},
 		{"tried again, rounded to its deadline", failed().commit(engine.Nacked, 1, 1, engine.Timeout, 2*time.Second), func(r *check.Rules) {
-			r.Node.Kinds = []engine.KindConfig{{Deadline: 2 * time.Second, Grain: time.Second}}
+			r.Node.Kinds = []engine.KindConfig{{Deadline: 3 * time.Second, Grain: time.Second}}
+		}, "I-4"},
+		{"recovered, and tried again at its deadline", expired(), func(r *check.Rules) { r.Node.Kinds = []engine.KindConfig{{Deadline: 12 * time.Second}} }, "I-4"},
+		{"recovered, and tried again before its deadline", expired(), func(r *check.Rules) { r.Node.Kinds = []engine.KindConfig{{Deadline: 12*time.Second + 1}} }, ""},
+		{"recovered at its deadline, and ready at once", recovered().commit(engine.Returned, 1, 1, engine.LeaseExpired, 0), func(r *check.Rules) { r.Node.Kinds = []engine.KindConfig{{Deadline: 11 * time.Second}} }, "I-4"},
+		{"recovered at its deadline, and handed back", recovered().commit(engine.Returned, 1, 1, engine.LeaseExpired, 0), func(r *check.Rules) {
+			r.Node.Kinds, r.Node.Reaper.Nothing = []engine.KindConfig{{Deadline: 11 * time.Second}}, true
+		}, ""},
+		{"too young, as part of the longest delay was over", failed().add(aged), fromClaim(4*time.Second + 1), "I-4"},
+		{"too old after what was left of the longest delay", failed().add(aged), fromClaim(4 * time.Second), ""},
+		{"recovered later than it was read, when its deadline was farther", expired(), func(r *check.Rules) {
+			r.Node.Kinds, r.Node.Reaper.Guard = []engine.KindConfig{{Deadline: 12 * time.Second}}, engine.FenceToken
+		}, ""},
+		{"too old after the longest delay since its lease was read", failed().commit(engine.Nacked, 1, 1, engine.Timeout, time.Second).after(time.Second).
+			add(engine.Event{Kind: engine.Buried, Job: 1, Node: 1, Delivery: 1, Token: 2, Error: engine.LeaseExpired, From: engine.Waiting, Aged: true}), func(r *check.Rules) {
+			fromClaim(5 * time.Second)(r)
+			r.Node.Reaper.Guard = engine.FenceNone
+		}, ""},
+		{"without a fence, too old after the delay of an earlier failure", begun().failAgain(1, engine.Timeout).attempt(2, engine.Timeout).add(aged), func(r *check.Rules) {
+			r.Store.Fence, r.Node.Kinds = engine.FenceNone, []engine.KindConfig{{Deadline: time.Minute}}
+			r.Retries[0].Delay = func(least, _ int32) (shortest, longest time.Duration) { return 0, time.Minute / time.Duration(least) }
 		}, ""},
 		{"too old, and nothing is too old", failed().add(aged), nil, "I-4"},
 		{"dies too early, beside a deadline", failed().commit(engine.Buried, 1, 1, engine.Timeout, 0), func(r *check.Rules) { r.Node.Kinds = []engine.KindConfig{{Deadline: time.Second}} }, "I-4"},

@@ -103,8 +103,9 @@ type Retry struct {
 	Never     []engine.ErrorKind // error kinds that bury at once
 	Free      []engine.ErrorKind // error kinds that cost no attempt, the first FreeMax times in a job's life
 	FreeMax   int32              // number of free failures; -1: no limit
-	// Delay returns the shortest and the longest delay after the n-th failure, n at least 1; nil: delays are not checked.
-	Delay func(n int32) (shortest, longest time.Duration)
+	// Delay returns the shortest and the longest delay after a failure whose number, at least 1, is between two; nil:
+	// delays are not checked.
+	Delay func(least, most int32) (shortest, longest time.Duration)
 }
 
 // kind returns the nodes' configuration of a job kind; the zero one if the rules have none.

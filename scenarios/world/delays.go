@@ -7,15 +7,22 @@ import (
 	"qsim/policies"
 )
 
-// delayBounds returns a function from a number of failures, at least 1, to the shortest and the longest delay that a
-// retry policy may give. It has formulas of its own: a checker that called the policy for the bounds would accept any
-// delay. They are computed in floats, with a tolerance of a billionth.
-func delayBounds(b *policies.Backoff) func(n int32) (shortest, longest time.Duration) {
+// delayBounds returns a function from the least and the highest number of a failure, at least 1, to the shortest and the
+// longest delay that a retry policy may give after it. It has formulas of its own: a checker that called the policy for
+// the bounds would accept any delay. They are computed in floats, with a tolerance of a billionth.
+func delayBounds(b *policies.Backoff) func(least, most int32) (shortest, longest time.Duration) {
 	if b.Kind == policies.Random {
-		return func(int32) (time.Duration, time.Duration) { return 0, time.Duration(mostDelay(b)) }
+		return func(int32, int32) (time.Duration, time.Duration) { return 0, time.Duration(mostDelay(b)) }
 	}
-	return func(n int32) (time.Duration, time.Duration) {
-		low, high := jittered(b, float64(n), undisturbed(b, float64(n)))
+	return func(least, most int32) (time.Duration, time.Duration) {
+		low, high := jittered(b, float64(least), undisturbed(b, float64(least)))
+		for n := least + 1; n <= most; n++ {
+			if int(n) > len(b.Delays) { // only a table may go up and down between its ends
+				n = most
+			}
+			shortest, longest := jittered(b, float64(n), undisturbed(b, float64(n)))
+			low, high = min(low, shortest), max(high, longest)
+		}
 		return time.Duration(max(0, low*(1-1e-9)-2)), time.Duration(min(math.MaxInt64/2, high*(1+1e-9)+2))
 	}
 }

@@ -37,10 +37,34 @@ func TestDelayBounds(t *testing.T) {
 		{policies.Backoff{Kind: policies.Table, Delays: []time.Duration{s, 5 * s}}, 9, 5 * s, 5 * s},
 		{policies.Backoff{Kind: policies.NoBackoff}, 9, 0, 0},
 	} {
-		shortest, longest := delayBounds(&c.b)(c.n)
+		shortest, longest := delayBounds(&c.b)(c.n, c.n)
 		near := func(a, b time.Duration) bool { return (a - b).Abs() <= 200 }
 		if !near(shortest, c.shortest) || !near(longest, c.longest) {
 			t.Errorf("%+v after failure %d: got %v to %v, want %v to %v", c.b, c.n, shortest, longest, c.shortest, c.longest)
+		}
+	}
+}
+
+// TestDelayBoundsOfMany bounds the delay after one of several failures: the delays of a table rise and fall.
+func TestDelayBoundsOfMany(t *testing.T) {
+	s := time.Second
+	table := policies.Backoff{Kind: policies.Table, Delays: []time.Duration{3 * s, 9 * s, s, 2 * s}}
+	for _, c := range []struct {
+		b                 policies.Backoff
+		least, most       int32
+		shortest, longest time.Duration
+	}{
+		{table, 1, 1 << 20, s, 9 * s},
+		{table, 1, 2, 3 * s, 9 * s},
+		{table, 3, 9, s, 2 * s},
+		{table, 4, 9, 2 * s, 2 * s},
+		{policies.Backoff{Kind: policies.Exponential, First: s, Factor: 2, Max: 10 * s}, 2, 1 << 20, 2 * s, 10 * s},
+		{policies.Backoff{Kind: policies.Exponential, First: 8 * s, Factor: .5}, 1, 3, 2 * s, 8 * s},
+	} {
+		shortest, longest := delayBounds(&c.b)(c.least, c.most)
+		near := func(a, b time.Duration) bool { return (a - b).Abs() <= 200 }
+		if !near(shortest, c.shortest) || !near(longest, c.longest) {
+			t.Errorf("%+v after failure %d to %d: got %v to %v, want %v to %v", c.b, c.least, c.most, shortest, longest, c.shortest, c.longest)
 		}
 	}
 }
@@ -68,7 +92,7 @@ func TestDelaysKeepTheirBounds(t *testing.T) {
 			bounds := delayBounds(&b)
 			for n := int32(1); n < 60; n++ {
 				_, d := b.Next(&engine.Job{Failures: n - 1, LastDelay: last}, engine.FirstErrorKind, rand.Uniform(keyed.ForJitter, uint64(n), 0, 0))
-				if shortest, longest := bounds(n); d < shortest || d > longest {
+				if shortest, longest := bounds(n, n); d < shortest || d > longest {
 					t.Errorf("%s, jitter %s: %v after failure %d, want %v to %v", kind, text, d, n, shortest, longest)
 				}
 				last = d
@@ -78,7 +102,7 @@ func TestDelaysKeepTheirBounds(t *testing.T) {
 	b := policies.Backoff{Kind: policies.Exponential, First: time.Second, Factor: 2, Max: 8 * time.Second}
 	for name, d := range map[string]time.Duration{"one failure too many": b.Delay(3), "no bound": (&policies.Backoff{Kind: b.Kind, First: b.First, Factor: 2}).Delay(9)} {
 		n := map[string]int32{"one failure too many": 2, "no bound": 9}[name]
-		if shortest, longest := delayBounds(&b)(n); d >= shortest && d <= longest {
+		if shortest, longest := delayBounds(&b)(n, n); d >= shortest && d <= longest {
 			t.Errorf("%s: %v", name, fmt.Sprint(d))
 		}
 	}

@@ -24,7 +24,7 @@ type left struct {
 	// each other
 	chain time.Duration
 	keys  map[uint32]time.Duration
-	delay func(n int32) (shortest, longest time.Duration)
+	delay func(least, most int32) (shortest, longest time.Duration)
 	step  time.Duration // time between two attempts, besides their delay
 }
 
@@ -85,7 +85,7 @@ func (b *Bounds) need(l *left, u *unfinished.Job) {
 	for n := int32(1); most > 0 && n <= mostTries; n++ {
 		number := u.Delivery + n
 		runs, fails := b.undisturbed(u.ID, number)
-		_, delay := l.delay(number)
+		_, delay := l.delay(1, number)
 		l.attempts++
 		l.runs += runs
 		chain += runs + delay + l.step

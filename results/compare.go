@@ -122,10 +122,10 @@ const DefaultSameWithin = 0.05
 // Equivalence is shown by the confidence interval inclusion rule of Westlake (1976), with the printed 95 % interval,
 // which is stricter than the 90 % interval of two one-sided tests at 5 %.
 type Likeness struct {
-	Same bool // the whole interval lies within the equivalence band around the baseline
-	// Tell is about how many seeds would show a difference or equivalence, while neither is shown; 0: no
-	// number of seeds would.
-	Tell int
+	// The whole interval lies within same_within of the baseline's value
+	Same bool `json:"same"`
+	// Where neither a difference nor equivalence is shown: about how many seeds would decide; missing: no number would
+	Tell int `json:"seeds_to_tell,omitzero"`
 }
 
 // Equivalent reports whether the interval [low, high] of a difference lies within ±within·|base|.

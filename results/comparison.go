@@ -14,15 +14,17 @@ import (
 
 // Comparison holds the differences between two results of one scenario.
 type Comparison struct {
-	Scenario  string
-	Base, New Side
-	Paired    bool     // values are paired by seed; otherwise the two samples are independent
-	Gate      Gate     // limit given to Compare
-	Changes   []Change // changes of all metrics, by policy, then by query
-	Warnings  []string
-	// SameWithin is the half-width of the equivalence band, as a share of the base's value.
-	SameWithin float64
-	Exit       int // 1: a regression, or under Gate.Strict a possible one; else 0
+	Scenario string   `json:"scenario"` // name of the scenario
+	Base     Side     `json:"base"`     // the earlier result
+	New      Side     `json:"new"`      // the later result
+	Paired   bool     `json:"paired"`   // both have the same seeds: differences are paired by seed; else two samples
+	Gate     Gate     `json:"-"`        // limit given to Compare
+	Changes  []Change `json:"-"`        // changes of all metrics, by policy, then by query
+	Warnings []string `json:"warnings"` // warnings as sentences
+	// Share of the base value within which a difference counts as none
+	SameWithin float64 `json:"same_within"`
+	// Exit code: 0 nothing is worse than allowed, 1 something is, or under --strict may be
+	Exit int `json:"exit"`
 }
 
 // Side describes one of the two results that a Comparison is about: its name, configuration, seeds and version.
@@ -43,15 +45,17 @@ type Gate struct {
 
 // Change is a metric of one policy in two results that are compared, with the difference and its verdict.
 type Change struct {
-	Contrast         // Query, and the difference; its family of tests is all changes of the comparison
-	Policy    string // label of the policy
-	Unit      string
-	Base, New Estimate
+	Policy   string   `json:"policy"` // label of the policy
+	Unit     string   `json:"unit"`   // s (seconds), 1 (a share or ratio), 1/s, or what is counted
+	Contrast          // Query, and the difference; its family of tests is all changes of the comparison
+	Base     Estimate `json:"-"`
+	New      Estimate `json:"-"`
 
-	N       int     // number of pairs; not paired: number of values of the side that has fewer
-	Reason  string  // reason why there is no difference, or no verdict
-	Verdict Outcome // met: no worse than the gate allows; missed: worse; unclear; "": no gate, or no direction is worse
-	Seeds   int     // with an unclear verdict, about how many seeds would decide; 0: no number would, for Reason
+	// Number of pairs of seeds; not paired: seeds of the side with fewer
+	N       int     `json:"n"`
+	Reason  string  `json:"reason,omitempty"` // reason why there is no difference, or no verdict
+	Verdict Outcome `json:"verdict"`          // with max_regression: met, missed (worse) or unclear; else empty
+	Seeds   int     `json:"seeds,omitzero"`   // of an unclear verdict: about how many seeds would decide
 
 	of float64 // value of the base that Difference is relative to; NaN: none
 
@@ -303,68 +307,36 @@ type storedComparisons struct {
 
 // storedComparison is the comparison of two results: the changes of every metric from one to the other.
 type storedComparison struct {
-	Scenario string `json:"scenario"`    // name of the scenario
-	Base     Side   `json:"base"`        // the earlier result
-	New      Side   `json:"new"`         // the later result
-	Paired   bool   `json:"paired"`      // both have the same seeds: differences are paired by seed
-	Within   *Float `json:"same_within"` // share of the base value within which a difference counts as none
+	*Comparison
 	// Share of the base value by which a metric may get worse; null: no change is judged
-	Most     *Float         `json:"max_regression"`
-	Changes  []storedChange `json:"changes"`  // one for each policy and metric
-	Warnings []string       `json:"warnings"` // warnings as sentences
-	Exit     int            `json:"exit"`     // exit code: 0 nothing is worse than allowed, 1 something is
+	Most    float64        `json:"max_regression"`
+	Changes []storedChange `json:"changes"` // one for each policy and metric
 }
 
 // storedChange is the change of one metric under one policy.
 type storedChange struct {
-	Policy string       `json:"policy"` // label of the policy
 	Metric string       `json:"metric"` // name of the metric
 	Filter storedFilter `json:"filter"` // filter of the metric
-	// S, 1 (a share or ratio), 1/s, or a name of what is counted
-	Unit       string `json:"unit"`
-	Base       *Float `json:"base"`       // value of the earlier result; null: there is none
-	BaseBound  string `json:"base_bound"` // ">=": base is a lower bound; else empty
-	New        *Float `json:"new"`        // value of the later result; null: there is none
-	NewBound   string `json:"new_bound"`  // ">=": new is a lower bound; else empty
-	Difference *Float `json:"difference"` // new minus base; paired: the mean over seeds
-	Low        *Float `json:"low"`        // lower end of its 95 % interval
-	High       *Float `json:"high"`       // upper end of its 95 % interval
-	Relative   *Float `json:"relative"`   // difference as a share of the base value
-	N          int    `json:"n"`          // seeds, of the side with fewer
-	P          *Float `json:"p"`          // two-sided p value, not adjusted
-	Shown      bool   `json:"shown"`      // the difference is significant after Holm's adjustment over all changes
-	// The whole interval lies within same_within of the base value
-	Same bool `json:"same"`
-	// Where neither a change nor equivalence is shown: about how many seeds would decide
-	Tell    int     `json:"seeds_to_tell,omitempty"`
-	Verdict Outcome `json:"verdict"`          // with max_regression: met, missed or unclear; else empty
-	Seeds   int     `json:"seeds,omitempty"`  // of an unclear verdict: about how many seeds would decide
-	Reason  string  `json:"reason,omitempty"` // reason why the verdict is unclear
+	Change
+	Base      float64 `json:"base"`       // value of the earlier result; null: there is none
+	BaseBound string  `json:"base_bound"` // ">=": base is a lower bound; else empty
+	New       float64 `json:"new"`        // value of the later result; null: there is none
+	NewBound  string  `json:"new_bound"`  // ">=": new is a lower bound; else empty
+	Relative  float64 `json:"relative"`   // difference as a share of the base value; null: there is none, or base is 0
 }
 
 // MarshalComparisons returns comparisons with one base as JSON: keys in a fixed order, one change per line. Equal
 // comparisons give equal bytes. The exit code in it is the highest of all comparisons.
 func MarshalComparisons(list []*Comparison) ([]byte, error) {
-	all := storedComparisons{Version: comparisonVersion, Comparisons: []storedComparison{}}
+	all := storedComparisons{Version: comparisonVersion}
 	for _, c := range list {
-		all.Comparisons = append(all.Comparisons, c.stored())
+		all.Comparisons = append(all.Comparisons, storedComparison{c, plain.Either(c.Gate.Set, c.Gate.Most, math.NaN()),
+			plain.Map(c.Changes, Change.stored)})
 		all.Exit = max(all.Exit, c.Exit)
 	}
 	return MarshalLines(all)
 }
 
-func (c *Comparison) stored() storedComparison {
-	stored := storedComparison{Scenario: c.Scenario, Base: c.Base, New: c.New, Paired: c.Paired,
-		Within: OrNull(c.SameWithin), Changes: []storedChange{}, Warnings: orEmpty(c.Warnings), Exit: c.Exit}
-	if c.Gate.Set {
-		stored.Most = OrNull(c.Gate.Most)
-	}
-	for _, d := range c.Changes {
-		stored.Changes = append(stored.Changes, storedChange{Policy: d.Policy, Metric: d.Metric, Filter: filterOf(d.Query),
-			Unit: d.Unit, Base: OrNull(d.Base.Mean), BaseBound: d.Base.Bound, New: OrNull(d.New.Mean), NewBound: d.New.Bound,
-			Difference: OrNull(d.Difference), Low: OrNull(d.Low), High: OrNull(d.High), Relative: OrNull(d.Relative()),
-			N: d.N, P: OrNull(d.P), Shown: d.Shown, Same: d.Same, Tell: d.Tell,
-			Verdict: d.Verdict, Seeds: d.Seeds, Reason: d.Reason})
-	}
-	return stored
+func (c Change) stored() storedChange {
+	return storedChange{c.Metric, filterOf(c.Query), c, c.Base.Mean, c.Base.Bound, c.New.Mean, c.New.Bound, c.Relative()}
 }

@@ -49,7 +49,7 @@ func Files(s *Summary, info RunInfo, scenario []byte) (files []File, err error) 
 			return append(text, '\n'), err
 		}},
 		{"scenario.yaml", func() ([]byte, error) { return scenario, nil }},
-		{"summary.json", s.MarshalJSON},
+		{"summary.json", s.JSON},
 		{"summary.csv", s.encodeCSV},
 	}
 	if s.Data != nil {

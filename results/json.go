@@ -1,108 +1,55 @@
 package results
 
 import (
-	"bytes"
 	"embed"
-	"encoding/json"
-	"maps"
 	"math"
-	"slices"
-	"strconv"
 	"strings"
 
-	"qsim/results/measure"
-	"qsim/results/plain"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Float is a number in a JSON file. A nil *Float stands for a missing value, null.
-type Float float64
-
-// MarshalJSON returns the number in its shortest form.
-func (f Float) MarshalJSON() ([]byte, error) {
-	format := byte('f')
-	if size := math.Abs(float64(f)); size != 0 && (size < 1e-6 || size >= 1e21) {
-		format = 'e'
-	}
-	return strconv.AppendFloat(nil, float64(f), format, -1, 64), nil
-}
-
-// OrNull converts a number for a JSON file: nil (null) if it is NaN or infinite.
-func OrNull(v float64) *Float {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return new(Float(v))
-}
-
-// OrNaN converts a number from a JSON file: NaN if it is nil (null).
-func OrNaN(v *Float) float64 {
-	if v == nil {
-		return math.NaN()
-	}
-	return float64(*v)
-}
-
-// Object is a JSON object whose keys keep their order.
-type Object[T any] []Member[T]
-
-// Member is a key of an Object with its value.
-type Member[T any] struct {
-	Key   string
-	Value T
-}
-
-// MarshalJSON returns the object as JSON, its keys in the order of the list.
-func (list Object[T]) MarshalJSON() ([]byte, error) {
-	out := []byte{'{'}
-	for i, one := range list {
-		if i > 0 {
-			out = append(out, ',')
+// inFiles are the options of JSON files: a number that is NaN or infinite is null, and the keys of maps are sorted.
+var inFiles = json.JoinOptions(
+	json.Deterministic(true), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true),
+	json.WithMarshalers(json.MarshalToFunc(func(to *jsontext.Encoder, v float64) error {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return to.WriteToken(jsontext.Null)
 		}
-		name, _ := encodeJSON(one.Key) // a text can always be encoded
-		value, err := encodeJSON(one.Value)
-		if err != nil {
-			return nil, err
-		}
-		out = append(append(append(out, name...), ':'), value...)
-	}
-	return append(out, '}'), nil
-}
+		return json.SkipFunc
+	})),
+	json.WithUnmarshalers(json.JoinUnmarshalers(
+		json.UnmarshalFromFunc(func(from *jsontext.Decoder, v *float64) error {
+			if from.PeekKind() != jsontext.Null.Kind() {
+				return json.SkipFunc
+			}
+			*v = math.NaN()
+			return from.SkipValue()
+		}),
+		preset(noEstimate), preset(storedFiltered{Estimate: noEstimate}), preset(noContrast),
+		preset(storedVerdict{Verdict: Verdict{Value: noEstimate.Mean, Low: noEstimate.Low, High: noEstimate.High}}),
+	)))
 
-// UnmarshalJSON reads an object whose keys are names of metrics, and sorts them in the order of the table of metrics.
-func (list *Object[T]) UnmarshalJSON(text []byte) error {
-	var values map[string]T
-	if err := json.Unmarshal(text, &values); err != nil {
-		return err
-	}
-	names := slices.Sorted(maps.Keys(values))
-	slices.SortStableFunc(names, func(a, b string) int { return measure.Rank(a) - measure.Rank(b) })
-	*list = plain.Map(names, func(name string) Member[T] { return Member[T]{name, values[name]} })
-	return nil
+// preset returns an unmarshaler that begins every value of a type with v: a key that is missing leaves its part of v.
+func preset[T any](v T) *json.Unmarshalers {
+	return json.UnmarshalFromFunc(func(_ *jsontext.Decoder, to *T) error {
+		*to = v
+		return json.SkipFunc
+	})
 }
 
 // MarshalLines returns a value as JSON with line breaks between the elements of large objects and lists only, so that
 // one metric or row of a table takes one line.
 func MarshalLines(v any) ([]byte, error) {
-	text, err := encodeJSON(v)
+	text, err := json.Marshal(v, inFiles, jsontext.WithIndent(""))
 	if err != nil {
 		return nil, err
 	}
-	var broken bytes.Buffer
-	_ = json.Indent(&broken, text, "", "") // of valid JSON it does not fail
-	lines, _, _ := folded(strings.Split(broken.String(), "\n"), 0)
+	lines, _, _ := folded(strings.Split(string(text), "\n"), 0)
 	return []byte(lines + "\n"), nil
 }
 
-// encodeJSON returns a value as JSON without spaces, in which < and > are not escaped.
-func encodeJSON(v any) ([]byte, error) {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(v)
-	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
-}
-
-// folded joins the lines of the first JSON value in lines, which json.Indent has broken at every element, so that only
+// folded joins the lines of the first JSON value in lines, broken at every element, so that only
 // large objects, lists of objects and lists of texts keep line breaks. height is the number of levels of containers in
 // that value, 0 for a scalar, and rest are the lines after it. Lines are indented by depth.
 func folded(lines []string, depth int) (text string, height int, rest []string) {

@@ -158,35 +158,32 @@ type Tuning struct {
 
 // TunedPolicy is the result, for one policy, of a search for the best setting (combination of values of scenario keys).
 type TunedPolicy struct {
-	Label   string       `json:"label"`                  // label of the policy
-	Outcome Outcome      `json:"outcome"`                // met, missed or unclear
-	Decided bool         `json:"decided"`                // certain: no better setting meets the objectives, or none
-	Best    valuesOrNull `json:"best"`                   // values of the best setting, in the order of axes; null: none
-	Misses  []string     `json:"nearest_miss,omitempty"` // nearest better values that miss
-	Runs    int          `json:"runs"`                   // number of simulations
-	Grid    int          `json:"grid_runs"`              // number of simulations that all settings would need
-	Said    []string     `json:"said"`                   // result in sentences
-	Trials  []Trial      `json:"trials"`                 // settings tried
+	Label   string   `json:"label"`                  // label of the policy
+	Outcome Outcome  `json:"outcome"`                // met, missed or unclear
+	Decided bool     `json:"decided"`                // certain: no better setting meets the objectives, or none
+	Best    []string `json:"best,format:emitnull"`   // values of the best setting, in the order of axes; null: none
+	Misses  []string `json:"nearest_miss,omitempty"` // nearest better values that miss
+	Runs    int      `json:"runs"`                   // number of simulations
+	Grid    int      `json:"grid_runs"`              // number of simulations that all settings would need
+	Said    []string `json:"said"`                   // result in sentences
+	Trials  []Trial  `json:"trials"`                 // settings tried
 
 	Checked []Verdict `json:"-"` // verdicts on the best setting with fresh seeds
 }
-
-// valuesOrNull lists the best setting's values, in the order of the scenario keys; nil, written null, if there is none.
-type valuesOrNull []string
 
 // Trial is the result of one setting (combination of values of scenario keys) that a search for the best one tried.
 type Trial struct {
 	Values  []string `json:"values"`             // values of the keys, in the order of axes
 	Seeds   int      `json:"seeds"`              // number of seeds simulated
-	Mean    *Float   `json:"mean"`               // metric of the goal, mean over seeds; null: there is no value
-	Half    *Float   `json:"half"`               // half-width of its 95 % interval; null: fewer than 2 seeds
-	Margin  *Float   `json:"margin"`             // mean of the least margin of all objectives; null: there is none
+	Mean    float64  `json:"mean"`               // metric of the goal, mean over seeds; null: there is no value
+	Half    float64  `json:"half"`               // half-width of its 95 % interval; null: fewer than 2 seeds
+	Margin  float64  `json:"margin"`             // mean of the least margin of all objectives; null: there is none
 	Outcome Outcome  `json:"objectives"`         // outcome of the objectives: met, missed or unclear; empty: none
 	Why     string   `json:"given_up,omitempty"` // reason why the setting was given up
 
 	Setting    int     `json:"-"` // number of the setting in the product of the axes, of which the last one varies fastest
 	Number     float64 `json:"-"` // value of the first key; its index where values are words
-	MarginHalf *Float  `json:"-"` // half-width of the margin's 95 % interval
+	MarginHalf float64 `json:"-"` // half-width of the margin's 95 % interval
 }
 
 // storedTuning is the content of tune.json: the result of a search for the best setting (combination of values of
@@ -197,8 +194,4 @@ type storedTuning struct {
 }
 
 // MarshalTuning returns the content of tune.json, the result of a search for a setting, with null for missing values.
-func MarshalTuning(t *Tuning) ([]byte, error) {
-	out := *t
-	out.Objectives = orEmpty(t.Objectives)
-	return MarshalLines(storedTuning{1, &out})
-}
+func MarshalTuning(t *Tuning) ([]byte, error) { return MarshalLines(storedTuning{1, t}) }

@@ -10,36 +10,39 @@ import (
 	"qsim/results/plain"
 )
 
-// Summary holds the joint results of all runs of a scenario. summary.json has the same content, with times in seconds,
-// shares in [0, 1] and null for a missing value.
+// Summary holds the joint results of all runs of a scenario. summary.json has the same content, with null for NaN.
 type Summary struct {
-	Scenario   string
-	ConfigHash string
-	Seeds      []uint64 // seeds that every policy finished, ascending
-	Duration   float64  // longest time of arrivals, in seconds
-	Partial    bool     // some requested seeds are missing
-	Policies   []PolicySummary
-	Objectives []Verdict // verdicts in the order of the objectives, then of the policies
-	Warnings   []string
-	SameWithin float64 // half-width of the equivalence band, as a share of the baseline's value
-	Exit       int     // 0: all objectives as expected; 1: one is missed that was not expected to be, or met that was
+	Scenario   string          `json:"scenario"`   // name of the scenario
+	ConfigHash string          `json:"config"`     // digest of the whole configuration: equal for equal scenarios
+	Seeds      []uint64        `json:"seeds"`      // seeds that every policy finished, ascending
+	Duration   float64         `json:"duration_s"` // virtual time, without the drain
+	Partial    bool            `json:"partial"`    // the run was interrupted, and seeds are missing
+	Policies   []PolicySummary `json:"-"`
+	Objectives []Verdict       `json:"-"`        // verdicts in the order of the objectives, then of the policies
+	Warnings   []string        `json:"warnings"` // warnings as sentences
+	// Share of the baseline's value within which a difference counts as none; null or missing: a file of an
+	// earlier version
+	SameWithin float64 `json:"same_within"`
+	// Exit code of the run: 0 all objectives as expected, 1 one is missed that was not expected to be, or met that was
+	Exit int `json:"exit"`
 
 	// Settings of the scenario, for headers and units. Not in summary.json: nil
 	// after ReadSummary until the caller sets it.
-	Settings *measure.Settings
+	Settings *measure.Settings `json:"-"`
 	// Data is the data that charts draw, by policy. Not in summary.json: nil after ReadSummary.
-	Data []PolicyData
+	Data []PolicyData `json:"-"`
 }
 
 // PolicySummary holds the results of one policy in a Summary.
 type PolicySummary struct {
-	Kind        string // kind of the policy; in summary.json: name
-	Label       string
-	Baseline    bool
-	Fingerprint string     // digest of all events of all seeds, 16 hex digits
-	Metrics     []Estimate // estimates over the whole run, in the order of measure's table
-	Filtered    []Estimate // estimates with a filter, with a limit, or of metrics computed on request only
-	Versus      []Contrast // differences from the baseline: Metrics, then Filtered, if both have values
+	Kind     string `json:"name"`     // kind of policy
+	Label    string `json:"label"`    // label, unique within the scenario
+	Baseline bool   `json:"baseline"` // the other policies are compared with this one
+	// Digest of every event of every seed, 16 hex digits: equal runs have equal ones, on any machine
+	Fingerprint string     `json:"fingerprint"`
+	Metrics     []Estimate `json:"-"` // estimates over the whole run, in the order of measure's table
+	Filtered    []Estimate `json:"-"` // estimates with a filter, with a limit, or of metrics computed on request only
+	Versus      []Contrast `json:"-"` // differences from the baseline: Metrics, then Filtered, if both have values
 }
 
 // PolicyData holds the data that charts draw for one policy.
@@ -58,16 +61,18 @@ type PolicyData struct {
 // Estimate is a metric over all seeds. A mean is taken over the seeds, with a 95 % t-interval; a quantile is taken over
 // the pooled jobs of all seeds, and the width of its interval comes from the quantiles of the seeds.
 type Estimate struct {
-	measure.Query
-	Unit   string
-	Mean   float64   // mean or quantile; NaN: no value, for Reason
-	Low    float64   // lower end of the 95 % interval, within the metric's range; NaN with fewer than 2 seeds
-	High   float64   // upper end of the 95 % interval, cut likewise
-	Half   float64   // half-width of the interval before the cut; not in summary.json
-	N      int       // number of seeds with a value
-	Bound  string    // "" or ">=": the true value is at least Mean
-	Reason string    // reason why there is no value
-	Values []float64 // values by seed; NaN: none
+	measure.Query `json:"-"`
+	Unit          string `json:"unit"` // s (seconds), 1 (a share or ratio), 1/s, or what is counted; empty: a count
+	// Mean over seeds; for a quantile, over the jobs of all seeds together; null: there is no value
+	Mean float64 `json:"mean"`
+	Low  float64 `json:"low"`  // lower end of the 95 % interval, within the metric's range; null: one seed has none
+	High float64 `json:"high"` // upper end of the 95 % interval, cut likewise; null: one seed has none
+	Half float64 `json:"-"`    // half-width of the interval before the cut
+	N    int     `json:"n"`    // seeds with a value
+	// ">=": the value is a lower bound, as jobs were unfinished at the end; else empty
+	Bound  string    `json:"bound"`
+	Reason string    `json:"reason,omitempty"` // reason why there is no value
+	Values []float64 `json:"values"`           // value by seed, in the order of seeds; null where a seed has none
 }
 
 // Null reports whether the estimate has no value.
@@ -79,15 +84,17 @@ func (e *Estimate) Finite() bool { return e != nil && !e.Null() && !math.IsInf(e
 // Contrast is the difference of a metric between two samples of runs, with its test: of a policy and the baseline, or
 // of a new result and the base that it is compared with.
 type Contrast struct {
-	measure.Query
-	// Difference is, paired by seed, the mean of the new values less the base's, also of quantiles; otherwise the
-	// difference of the two means. NaN: there is none.
-	Difference float64
-	Low, High  float64 // 95 % t-interval of Difference; NaN with fewer than 2 values on a side
-	Half       float64 // half-width of the interval; not in summary.json
-	P          float64 // two-sided p value, not adjusted; NaN without an interval
-	Adjusted   float64 // P after Holm's adjustment over its family of tests; not in summary.json
-	Shown      bool    // the difference is significant: Adjusted is below 0.05, and bounds on the values do not undo it
+	measure.Query `json:"-"`
+	// New value minus the base's: paired by seed the mean over seeds, also of quantiles, otherwise the difference of the
+	// two means; null: there is none
+	Difference float64 `json:"difference"`
+	Low        float64 `json:"low"`  // lower end of its 95 % interval; null: fewer than 2 values on a side
+	High       float64 `json:"high"` // upper end of its 95 % interval; null: fewer than 2 values on a side
+	Half       float64 `json:"-"`    // half-width of the interval
+	P          float64 `json:"p"`    // two-sided p value of the t test, not adjusted; null: there is no interval
+	Adjusted   float64 `json:"-"`    // P after Holm's adjustment over its family of tests
+	// The difference is significant: p is below 0.05 after Holm's adjustment, and bounds on the values do not undo it
+	Shown bool `json:"shown"`
 	Likeness
 
 	bound, baseBound string // Bound of the new value and of the base's
@@ -111,19 +118,19 @@ func (o Outcome) Sign() string {
 
 // Verdict is the result of an objective for one policy.
 type Verdict struct {
-	measure.Query
-	Policy  string  // label of the policy
-	Text    string  // bound as the scenario writes it; in summary.json: limit
-	Value   float64 // measured value; NaN: none
-	Low     float64 // lower end of the interval; NaN: no interval
-	High    float64
-	Bound   string // "" or ">=": Value is a lower bound
-	Outcome Outcome
-	Expect  bool    // the scenario expects a miss
-	Seeds   int     // Unclear: about how many seeds would decide; 0: no number of seeds would, for Reason
-	Reason  string  // Unclear: reason why more seeds would not help
-	Half    float64 // half-width of the interval; not in summary.json
-	Line    int     // line of the objective in the scenario's file; 0: it is not in the file; not in summary.json
+	measure.Query `json:"-"`
+	Policy        string  `json:"policy"`           // label of the policy
+	Text          string  `json:"limit"`            // the bound in words, inclusive: below 10s
+	Value         float64 `json:"value"`            // the metric; null: there is no value
+	Low           float64 `json:"low"`              // lower end of its 95 % interval; null: there is no interval
+	High          float64 `json:"high"`             // upper end of its 95 % interval; null: there is no interval
+	Bound         string  `json:"bound"`            // ">=": the value is a lower bound; else empty
+	Outcome       Outcome `json:"verdict"`          // met, missed or unclear
+	Expect        bool    `json:"-"`                // the scenario expects a miss
+	Seeds         int     `json:"seeds,omitzero"`   // of an unclear verdict: about how many seeds would decide
+	Reason        string  `json:"reason,omitempty"` // reason why more seeds would not decide an unclear verdict
+	Half          float64 `json:"-"`                // half-width of the interval
+	Line          int     `json:"-"`                // its line in the scenario's file; 0: it is not in the file
 }
 
 // Failed reports whether the verdict makes the command exit with 1; under strict an unclear one does, too.

@@ -25,7 +25,10 @@ func TestSummaryJSON(t *testing.T) {
 func TestStoredP(t *testing.T) {
 	var stored struct {
 		Policies []struct {
-			Versus map[string]storedDifference `json:"versus_baseline"`
+			Versus map[string]struct {
+				Low, High, P *float64
+				Shown        bool
+			} `json:"versus_baseline"`
 		}
 	}
 	if err := json.Unmarshal(encoded(t, summarized(t, 6)), &stored); err != nil {
@@ -102,6 +105,30 @@ func TestReadSummaryKeepsUnknownMetrics(t *testing.T) {
 	}
 	if m := s.Policies[0].Metrics; len(m) != 2 || m[0].Metric != "wasted" || !m[0].Null() || m[1].Metric != "zeal" {
 		t.Errorf("metrics = %+v", m)
+	}
+}
+
+// TestReadSummaryWithoutKeys: a number whose key is missing is as unknown as one that is null.
+func TestReadSummaryWithoutKeys(t *testing.T) {
+	s, err := ReadSummary(strings.NewReader(`{"version": 1, "seeds": [1], "policies": [{"label": "A", "metrics": {"wasted": {"values": [null]}},
+		"versus_baseline": {"wasted": {}}, "filtered": [{"metric": "wasted", "class": "mail", "values": [null], "versus_baseline": {"p": null}}]}],
+		"objectives": [{"metric": "wasted", "policy": "A", "verdict": "unclear"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &s.Policies[0]
+	for _, e := range []Estimate{p.Metrics[0], p.Filtered[0]} {
+		if !math.IsNaN(e.Mean) || !math.IsNaN(e.Low) || !math.IsNaN(e.High) || !math.IsNaN(e.Half) || !math.IsNaN(e.Values[0]) {
+			t.Errorf("%s: got %+v", e.Query, e)
+		}
+	}
+	for _, d := range p.Versus {
+		if !math.IsNaN(d.Difference) || !math.IsNaN(d.Low) || !math.IsNaN(d.High) || !math.IsNaN(d.Half) || !math.IsNaN(d.P) || !math.IsNaN(d.Adjusted) {
+			t.Errorf("%s: got %+v", d.Query, d)
+		}
+	}
+	if v := s.Objectives[0]; len(p.Versus) != 2 || !math.IsNaN(v.Value) || !math.IsNaN(v.Low) || !math.IsNaN(v.High) || !math.IsNaN(v.Half) {
+		t.Errorf("%d differences, and the objective is %+v", len(p.Versus), v)
 	}
 }
 

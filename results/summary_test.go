@@ -32,7 +32,7 @@ func summarized(t testing.TB, seeds int) *Summary {
 
 func encoded(t *testing.T, s *Summary) []byte {
 	t.Helper()
-	data, err := s.MarshalJSON()
+	data, err := s.JSON()
 	if err != nil {
 		t.Fatal(err)
 	}

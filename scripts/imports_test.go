@@ -86,6 +86,7 @@ var mayUse = map[string][]string{
 	"github.com/agnivade/levenshtein":         {"scenarios/reference", "results/plain"},
 	"github.com/chromedp/cdproto":             {"results/report/browsertest"},
 	"github.com/chromedp/chromedp":            {"results/report/browsertest"},
+	"github.com/go-json-experiment/json":      {"results"}, // options, as that NaN is null
 	"github.com/invopop/jsonschema":           {"scenarios", "results/schematest"},
 	"github.com/jackc/pgx/v5":                 {"engine/pgstore"},
 	"github.com/jedib0t/go-pretty/v6":         {"results/text"},

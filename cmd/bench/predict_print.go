@@ -55,21 +55,21 @@ type machineJSON struct {
 }
 
 type errorOfJSON struct {
-	Metric    string           `json:"metric"`
-	Unit      string           `json:"unit"`
-	Simulated *results.Float   `json:"simulated"`
-	Real      *results.Float   `json:"real"`
-	Error     *results.Float   `json:"error"` // simulated ÷ real − 1; null: there is none
-	Aimed     bool             `json:"aimed"`
-	ByRound   []*results.Float `json:"by_round"` // error of each round alone; null: there is none
+	Metric    string    `json:"metric"`
+	Unit      string    `json:"unit"`
+	Simulated float64   `json:"simulated"`
+	Real      float64   `json:"real"`
+	Error     float64   `json:"error"` // simulated ÷ real − 1; null: there is none
+	Aimed     bool      `json:"aimed"`
+	ByRound   []float64 `json:"by_round"` // error of each round alone; null: there is none
 	// Floor is the largest difference of a real run from the value over all, as a share of that.
 	Floor float64 `json:"floor"`
 	// OneFloor is that difference as a share of the run itself, the floor of ByRound. Both are 0 for one run.
 	OneFloor float64 `json:"floor_by_round"`
 	// Hindsight is the error of simulations with the delays of the real runs themselves, simulated ÷ real − 1: what
 	// remains when the calibration is right. null: there is none.
-	Hindsight *results.Float `json:"hindsight_error"`
-	Why       string         `json:"why,omitempty"`
+	Hindsight float64 `json:"hindsight_error"`
+	Why       string  `json:"why,omitempty"`
 	// JobsWithin holds, for a quantile whose error exceeds the aim, the shares of jobs that waited at most its real value.
 	JobsWithin *apart `json:"jobs_within_real,omitempty"`
 }
@@ -208,10 +208,9 @@ func predictionsJSON(sc *scenarios.Scenario, speed string, all []*prediction) ([
 			}
 		}
 		for _, r := range p.rows {
-			e := errorOfJSON{Metric: r.Query.String(), Unit: r.unit, Simulated: results.OrNull(r.simulated),
-				Real: results.OrNull(r.real), Error: results.OrNull(r.err), Aimed: r.aimed,
-				ByRound: plain.Map(r.byRound, results.OrNull), Floor: r.floor, OneFloor: r.oneFloor,
-				Hindsight: results.OrNull(r.hindsight), Why: r.why, JobsWithin: r.apart}
+			e := errorOfJSON{Metric: r.Query.String(), Unit: r.unit, Simulated: r.simulated, Real: r.real,
+				Error: r.err, Aimed: r.aimed, ByRound: r.byRound, Floor: r.floor, OneFloor: r.oneFloor,
+				Hindsight: r.hindsight, Why: r.why, JobsWithin: r.apart}
 			if r.apart != nil {
 				e.Why += "; " + r.apart.String()
 			}
@@ -219,7 +218,7 @@ func predictionsJSON(sc *scenarios.Scenario, speed string, all []*prediction) ([
 		}
 		out.Predictions = append(out.Predictions, j)
 	}
-	return ui.JSON(out, " ")()
+	return results.MarshalLines(out)
 }
 
 // lateJobs is how much of the time jobs may come late to the store before a machine is too busy for a fair test.

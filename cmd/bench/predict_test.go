@@ -148,11 +148,11 @@ policies: [{kind: fifo}]
 		if m.Metric != "fresh.wait.p50" {
 			continue
 		}
-		if float64(*m.Simulated) < least {
-			t.Errorf("half of the jobs waited %v s in the simulation, want at least %v", *m.Simulated, least)
+		if m.Simulated < least {
+			t.Errorf("half of the jobs waited %v s in the simulation, want at least %v", m.Simulated, least)
 		}
-		if want := *m.Simulated / *m.Real - 1; math.Abs(float64(*m.Error-want)) > 1e-9 {
-			t.Errorf("the error is %v, want %v", *m.Error, want)
+		if want := m.Simulated/m.Real - 1; math.Abs(m.Error-want) > 1e-9 {
+			t.Errorf("the error is %v, want %v", m.Error, want)
 		}
 		return
 	}
@@ -529,7 +529,7 @@ func TestApart(t *testing.T) {
 	if err != nil || json.Unmarshal(printed, &parsed) != nil {
 		t.Fatalf("%v\n%s", err, printed)
 	}
-	if e := parsed.Predictions[0].Metrics[0]; *e.Error != 17 || *e.Hindsight != .01 || e.JobsWithin == nil || e.JobsWithin.Real != .5 || e.JobsWithin.Simulated != .486 || !strings.Contains(e.Why, "1.4 points") {
+	if e := parsed.Predictions[0].Metrics[0]; e.Error != 17 || e.Hindsight != .01 || e.JobsWithin == nil || e.JobsWithin.Real != .5 || e.JobsWithin.Simulated != .486 || !strings.Contains(e.Why, "1.4 points") {
 		t.Errorf("it printed\n%s", printed)
 	}
 	for _, other := range []predicted{

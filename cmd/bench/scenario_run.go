@@ -117,7 +117,7 @@ func (s *session) summarize(sc *scenarios.Scenario, settings *measure.Settings, 
 	if verdicts := text.Conclusion(summary); s.flags.format == "bench" && verdicts != "" {
 		s.console.Note("%s: %s", store, verdicts) // benchmark lines hold none
 	}
-	printed := s.flags.Output(summary.MarshalJSON, func(o text.TableOptions) string {
+	printed := s.flags.Output(summary.JSON, func(o text.TableOptions) string {
 		heading := fmt.Sprintf("%s at %s on the wall clock, store %s\n", sc.Name, s.flags.speed, store)
 		return plain.When(o.Format == text.Text, heading) + text.Summary(summary, o)
 	})

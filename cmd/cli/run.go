@@ -283,7 +283,7 @@ func (s *session) store(l loaded, summary *results.Summary, start time.Time) (st
 
 // summaryOutput returns the summary of a run in all output formats of a command; with --plot, the table follows a plot.
 func (s *session) summaryOutput(summary *results.Summary, verdicts text.Suite) ui.Output {
-	all := s.output(summary.MarshalJSON, func(o text.TableOptions) string {
+	all := s.output(summary.JSON, func(o text.TableOptions) string {
 		plot := ""
 		if s.flags.plot.on() {
 			plot = text.Plot(summary, o, s.flags.plot.ascii()) + "\n"

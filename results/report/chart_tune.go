@@ -55,7 +55,7 @@ func (d *tuneDrawing) value(r *results.Trial) (mean, half float64, ok bool) {
 	if d.Margin {
 		of, width = r.Margin, r.MarginHalf
 	}
-	return results.OrNaN(of), nanTo(results.OrNaN(width), 0), of != nil
+	return of, nanTo(width, 0), !math.IsNaN(of) && !math.IsInf(of, 0)
 }
 
 func (d *tuneDrawing) scale() {

@@ -26,7 +26,7 @@ func tuning(axes []results.Axis, policies int, margin bool, value func(setting, 
 			}
 			mean, half := value(setting, p)
 			position := (&results.Sweep{Axes: axes}).Position(setting)
-			r := results.Trial{Setting: setting, Values: (&results.Sweep{Axes: axes}).Values(setting), Number: float64(position[0]), Seeds: 5 * (1 + setting%3), Mean: results.OrNull(mean), Half: results.OrNull(half), Margin: results.OrNull(mean), MarginHalf: results.OrNull(half), Outcome: results.Met}
+			r := results.Trial{Setting: setting, Values: (&results.Sweep{Axes: axes}).Values(setting), Number: float64(position[0]), Seeds: 5 * (1 + setting%3), Mean: mean, Half: half, Margin: mean, MarginHalf: half, Outcome: results.Met}
 			if axes[0].Numbers != nil {
 				r.Number = axes[0].Numbers[position[0]]
 			}

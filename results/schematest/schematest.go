@@ -35,12 +35,35 @@ func Build(t *testing.T, title string, v any, folder string,
 	}
 	r.Mapper = func(of reflect.Type) *jsonschema.Schema { return special(of, reflected) }
 	s := r.Reflect(v)
+	orNull(s)
 	s.Title = title
 	text, err := json.MarshalIndent(s, "", " ")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return append(text, '\n')
+}
+
+// orNull allows null for every property within a schema whose description says what null means there: for its elements
+// if it is a list of numbers, else for itself.
+func orNull(s *jsonschema.Schema) {
+	if s == nil {
+		return
+	}
+	orNull(s.Items)
+	orNull(s.AdditionalProperties)
+	for pair := s.Properties.Oldest(); pair != nil; pair = pair.Next() {
+		p := pair.Value
+		orNull(p)
+		switch {
+		case p.Type == "" || !strings.Contains(p.Description, "null"):
+		case p.Items != nil && p.Items.Type == "number":
+			p.Items = NumberOrNull()
+		default:
+			itself := &jsonschema.Schema{Type: p.Type, Items: p.Items}
+			p.Type, p.Items, p.OneOf = "", nil, []*jsonschema.Schema{itself, {Type: "null"}}
+		}
+	}
 }
 
 // NumberOrNull returns the schema of a number that may be null.

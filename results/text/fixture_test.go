@@ -91,7 +91,7 @@ func summarized(t testing.TB, seeds int) *results.Summary {
 
 func encoded(t *testing.T, s *results.Summary) []byte {
 	t.Helper()
-	data, err := s.MarshalJSON()
+	data, err := s.JSON()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,18 +27,18 @@ type diagnosisJSON struct {
 
 // findingJSON is the result of one incident.
 type findingJSON struct {
-	Incident string         `json:"incident"` // name of the incident's scenario in the library
-	Exposure Exposure       `json:"exposure"` // verdict: exposed, not sure, safe or does not apply
-	Why      string         `json:"why"`      // reason why it does not apply, was not tried or has no cure; else empty
-	Metric   string         `json:"metric"`   // metric to judge, with its filters
-	Limit    string         `json:"limit"`    // the bound in words, inclusive: below 10s
-	Value    *results.Float `json:"value"`    // the metric; null: there is no value
-	Low      *results.Float `json:"low"`      // lower end of its 95 % interval
-	High     *results.Float `json:"high"`     // upper end of its 95 % interval
-	Bound    string         `json:"bound"`    // ">=": the value is a lower bound; else empty
-	Calm     *results.Float `json:"calm"`     // the metric without the trouble; null: not needed, or it has no value
-	Cure     string         `json:"cure"`     // the cure as a policy of the scenario has it
-	Cured    *results.Float `json:"cured"`    // the metric with the cure
+	Incident string   `json:"incident"` // name of the incident's scenario in the library
+	Exposure Exposure `json:"exposure"` // verdict: exposed, not sure, safe or does not apply
+	Why      string   `json:"why"`      // reason why it does not apply, was not tried or has no cure; else empty
+	Metric   string   `json:"metric"`   // metric to judge, with its filters
+	Limit    string   `json:"limit"`    // the bound in words, inclusive: below 10s
+	Value    float64  `json:"value"`    // the metric; null: there is no value
+	Low      float64  `json:"low"`      // lower end of its 95 % interval; null: there is none
+	High     float64  `json:"high"`     // upper end of its 95 % interval; null: there is none
+	Bound    string   `json:"bound"`    // ">=": the value is a lower bound; else empty
+	Calm     float64  `json:"calm"`     // the metric without the trouble; null: not needed, or it has no value
+	Cure     string   `json:"cure"`     // the cure as a policy of the scenario has it
+	Cured    float64  `json:"cured"`    // the metric with the cure; null: there is no value
 	// met: the cure holds the limit; missed or unclear: it does not, or perhaps not; empty: it was not simulated
 	Holds   results.Outcome `json:"cured_verdict"`
 	Cost    string          `json:"cost"`    // metrics that the cure makes clearly worse in the incident; empty: none
@@ -51,8 +51,7 @@ func (d *Diagnosis) MarshalJSON() ([]byte, error) {
 	for i := range d.Findings {
 		f, y := &d.Findings[i], &d.Findings[i].Yours
 		all.Incidents = append(all.Incidents, findingJSON{f.Incident, f.Exposure, f.Why, y.Query.String(), y.Text,
-			results.OrNull(y.Value), results.OrNull(y.Low), results.OrNull(y.High), y.Bound, results.OrNull(f.Calm), f.Cure,
-			results.OrNull(f.Cured.Value), f.Cured.Outcome, f.Cost, f.Command})
+			y.Value, y.Low, y.High, y.Bound, f.Calm, f.Cure, f.Cured.Value, f.Cured.Outcome, f.Cost, f.Command})
 	}
 	return results.MarshalLines(all)
 }

@@ -1,10 +1,8 @@
 package study
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -148,15 +146,15 @@ func (p *MapPlan) beyond(value *measure.Value, moreIsBetter bool) bool {
 
 // mapRow is the value of one point of a map in JSON or CSV.
 type mapRow struct {
-	Policy string         `json:"policy"`
-	X      string         `json:"x"`
-	Y      string         `json:"y"`
-	Value  *results.Float `json:"value"` // mean value; null: no seed has one
-	Bound  string         `json:"bound"` // ">=": value is a lower bound, since that of some seeds is
-	Never  int            `json:"never"` // number of seeds with only a lower bound
-	Seeds  int            `json:"seeds"`
-	Beyond bool           `json:"beyond"`
-	Coarse bool           `json:"coarse"` // the point is on the grid of the ranges
+	Policy string  `json:"policy"`
+	X      string  `json:"x"`
+	Y      string  `json:"y"`
+	Value  float64 `json:"value"` // mean value; null: no seed has one
+	Bound  string  `json:"bound"` // ">=": value is a lower bound, since that of some seeds is
+	Never  int     `json:"never"` // number of seeds with only a lower bound
+	Seeds  int     `json:"seeds"`
+	Beyond bool    `json:"beyond"`
+	Coarse bool    `json:"coarse"` // the point is on the grid of the ranges
 }
 
 func (m *Mapped) rows() []mapRow {
@@ -165,7 +163,7 @@ func (m *Mapped) rows() []mapRow {
 		for _, at := range found.Points() {
 			v := found.Values[at]
 			rows = append(rows, mapRow{Policy: m.Panels[i].Label, X: found.X[at.X].Text, Y: found.Y[at.Y].Text,
-				Value: results.OrNull(v.Mean), Bound: plain.When(v.AtLeast(), ">="), Never: v.Bounds, Seeds: v.Seeds,
+				Value: v.Mean, Bound: plain.When(v.AtLeast(), ">="), Never: v.Bounds, Seeds: v.Seeds,
 				Beyond: v.Beyond, Coarse: at.X%found.Steps == 0 && at.Y%found.Steps == 0})
 		}
 	}
@@ -174,11 +172,7 @@ func (m *Mapped) rows() []mapRow {
 
 // JSON returns, as JSON, all measured points of the maps: a metric's values over those of two scenario keys.
 func (m *Mapped) JSON() ([]byte, error) {
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetIndent("", "  ")
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(struct {
+	return results.MarshalLines(struct {
 		Version  int      `json:"version"`
 		Scenario string   `json:"scenario"`
 		Config   string   `json:"config"`
@@ -188,7 +182,6 @@ func (m *Mapped) JSON() ([]byte, error) {
 		Y        string   `json:"y"`
 		Points   []mapRow `json:"points"`
 	}{1, m.Scenario, m.ConfigHash, m.Query.String(), m.Edge, m.XKey, m.YKey, m.rows()})
-	return out.Bytes(), err
 }
 
 // edgeWords describes the values beyond the edge of a map, as "above 10s"; empty if the measured event never happens
@@ -204,7 +197,7 @@ func (m *Mapped) Table(o text.TableOptions) string {
 	if o.Format == text.CSV {
 		header := []string{"policy", m.XKey, m.YKey, m.Query.String(), "bound", "never", "seeds", "beyond", "coarse"}
 		rows := plain.Map(m.rows(), func(r mapRow) []string {
-			return []string{r.Policy, r.X, r.Y, plain.Number(results.OrNaN(r.Value)), r.Bound, strconv.Itoa(r.Never),
+			return []string{r.Policy, r.X, r.Y, plain.Number(r.Value), r.Bound, strconv.Itoa(r.Never),
 				strconv.Itoa(r.Seeds), strconv.FormatBool(r.Beyond), strconv.FormatBool(r.Coarse)}
 		})
 		return text.Cells(header, rows, 0, o)

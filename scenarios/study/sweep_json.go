@@ -30,7 +30,7 @@ type axisJSON struct {
 	Key     string    `json:"key"`               // key of the scenario
 	Values  []string  `json:"values"`            // values as a scenario writes them
 	Numbers []float64 `json:"numbers,omitempty"` // values in seconds, per second, shares or plain; missing: words
-	Log     bool      `json:"log,omitempty"`     // the values form a geometric series
+	Log     bool      `json:"log,omitzero"`      // the values form a geometric series
 }
 
 // policyJSON is a policy of the scenario.
@@ -64,34 +64,34 @@ type objectiveJSON struct {
 
 // sweepRow holds the estimates and verdicts of one policy in one cell of a sweep.
 type sweepRow struct {
-	Cell        int                       `json:"cell"`        // number of the cell; the last key varies fastest
-	Set         results.Object[string]    `json:"set"`         // values of the keys
-	Policy      string                    `json:"policy"`      // label of the policy
-	Fingerprint string                    `json:"fingerprint"` // digest of every event of every seed
-	Seeds       int                       `json:"seeds"`       // seeds that finished
-	Metrics     results.Object[sweepCell] `json:"metrics"`     // estimates by metric
-	Objectives  []sweepVerdict            `json:"objectives"`  // verdicts of the objectives about the policy
-	Verdict     results.Outcome           `json:"verdict"`     // worst of the verdicts; empty: there is none
+	Cell        int                  `json:"cell"`        // number of the cell; the last key varies fastest
+	Set         map[string]string    `json:"set"`         // values of the keys
+	Policy      string               `json:"policy"`      // label of the policy
+	Fingerprint string               `json:"fingerprint"` // digest of every event of every seed
+	Seeds       int                  `json:"seeds"`       // seeds that finished
+	Metrics     map[string]sweepCell `json:"metrics"`     // estimates by metric
+	Objectives  []sweepVerdict       `json:"objectives"`  // verdicts of the objectives about the policy
+	Verdict     results.Outcome      `json:"verdict"`     // worst of the verdicts; empty: there is none
 }
 
 // sweepCell is the estimate of a metric over the seeds.
 type sweepCell struct {
 	// Mean, or a quantile of the jobs of all seeds; null: there is no value
-	Mean   *results.Float `json:"mean"`
-	Low    *results.Float `json:"low"`              // lower end of the 95 % interval; null: one seed has none
-	High   *results.Float `json:"high"`             // upper end of the 95 % interval; null: one seed has none
-	N      int            `json:"n"`                // seeds with a value
-	Bound  string         `json:"bound"`            // ">=": the value is a lower bound; else empty
-	Reason string         `json:"reason,omitempty"` // reason why there is no value
+	Mean   float64 `json:"mean"`
+	Low    float64 `json:"low"`              // lower end of the 95 % interval; null: one seed has none
+	High   float64 `json:"high"`             // upper end of the 95 % interval; null: one seed has none
+	N      int     `json:"n"`                // seeds with a value
+	Bound  string  `json:"bound"`            // ">=": the value is a lower bound; else empty
+	Reason string  `json:"reason,omitempty"` // reason why there is no value
 }
 
 // sweepVerdict is the verdict on an objective for the policy of a row.
 type sweepVerdict struct {
 	Metric  string          `json:"metric"`  // metric with its filters
 	Limit   string          `json:"limit"`   // bound in words, inclusive: below 10s
-	Value   *results.Float  `json:"value"`   // value of the metric; null: there is none
-	Low     *results.Float  `json:"low"`     // lower end of its 95 % interval
-	High    *results.Float  `json:"high"`    // upper end of its 95 % interval
+	Value   float64         `json:"value"`   // value of the metric; null: there is none
+	Low     float64         `json:"low"`     // lower end of its 95 % interval; null: there is none
+	High    float64         `json:"high"`    // upper end of its 95 % interval; null: there is none
 	Bound   string          `json:"bound"`   // ">=": the value is a lower bound; else empty
 	Verdict results.Outcome `json:"verdict"` // met, missed or unclear
 	Expect  string          `json:"expect"`  // outcome that the scenario expects: met or missed
@@ -101,8 +101,7 @@ type sweepVerdict struct {
 // bytes.
 func MarshalSweep(s *results.Sweep) ([]byte, error) {
 	out := sweepJSON{Version: 1, Scenario: s.Scenario, Config: s.ConfigHash, Program: s.Version, Seeds: s.Seeds,
-		Duration: s.Duration, Cells: len(s.Cells), Metrics: plain.Map(s.Queries, jsonOf), Objectives: []objectiveJSON{},
-		Rows: []sweepRow{}, Warnings: append([]Note{}, Warnings(s)...)}
+		Duration: s.Duration, Cells: len(s.Cells), Metrics: plain.Map(s.Queries, jsonOf), Warnings: Warnings(s)}
 	out.Vary = plain.Map(s.Axes, func(a results.Axis) axisJSON { return axisJSON(a) })
 	for i, p := range s.Policies {
 		out.Policies = append(out.Policies, policyJSON{p.Kind, p.Label, i == s.Baseline})
@@ -130,19 +129,16 @@ func expectation(missed bool) string {
 
 func rowOf(s *results.Sweep, cell *results.Cell, row *results.CellRow) sweepRow {
 	out := sweepRow{Cell: cell.Index, Policy: s.Policies[row.Policy].Label, Fingerprint: row.Fingerprint, Seeds: row.Seeds,
-		Objectives: []sweepVerdict{}, Verdict: row.Outcome()}
+		Set: map[string]string{}, Metrics: map[string]sweepCell{}, Verdict: row.Outcome()}
 	for i, value := range s.Values(cell.Index) {
-		out.Set = append(out.Set, results.Member[string]{Key: s.Axes[i].Key, Value: value})
+		out.Set[s.Axes[i].Key] = value
 	}
-	for i := range row.Estimates {
-		e := &row.Estimates[i]
-		out.Metrics = append(out.Metrics, results.Member[sweepCell]{Key: e.Query.String(),
-			Value: sweepCell{results.OrNull(e.Mean), results.OrNull(e.Low), results.OrNull(e.High), e.N, e.Bound, e.Reason}})
+	for _, e := range row.Estimates {
+		out.Metrics[e.Query.String()] = sweepCell{e.Mean, e.Low, e.High, e.N, e.Bound, e.Reason}
 	}
-	for i := range row.Verdicts {
-		v := &row.Verdicts[i]
-		out.Objectives = append(out.Objectives, sweepVerdict{v.Query.String(), v.Text, results.OrNull(v.Value),
-			results.OrNull(v.Low), results.OrNull(v.High), v.Bound, v.Outcome, expectation(v.Expect)})
+	for _, v := range row.Verdicts {
+		out.Objectives = append(out.Objectives, sweepVerdict{v.Query.String(), v.Text, v.Value, v.Low, v.High, v.Bound,
+			v.Outcome, expectation(v.Expect)})
 	}
 	return out
 }

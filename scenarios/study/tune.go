@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -200,8 +201,9 @@ func (s *simulated) observations(runs []measure.Run) []observation {
 
 // trial returns the row for a candidate setting in the results of a search.
 func (p *Problem) trial(c *candidate) results.Trial {
+	nan := math.NaN()
 	t := results.Trial{Setting: c.setting, Values: p.values(c.setting), Number: p.number(c.setting), Seeds: len(c.seen),
-		Outcome: c.outcome, Why: c.why}
+		Mean: nan, Half: nan, Margin: nan, MarginHalf: nan, Outcome: c.outcome, Why: c.why}
 	if len(c.seen) == 0 {
 		return t
 	}
@@ -211,12 +213,10 @@ func (p *Problem) trial(c *candidate) results.Trial {
 			goals[i] = -goals[i]
 		}
 	}
-	mean := results.MeanOf(goals)
-	t.Mean = results.OrNull(mean) // nil of infinite goals, as of a policy without objectives; Half, too
-	t.Half = results.OrNull(results.HalfWidth(goals, mean, 0.95))
+	t.Mean = results.MeanOf(goals) // infinite, and so written as null, of a policy without objectives
+	t.Half = results.HalfWidth(goals, t.Mean, 0.95)
 	if len(c.seen[0].Slacks) > 0 {
-		margin, half := results.Interval(c.margins())
-		t.Margin, t.MarginHalf = results.OrNull(margin), results.OrNull(half)
+		t.Margin, t.MarginHalf = results.Interval(c.margins())
 	}
 	return t
 }

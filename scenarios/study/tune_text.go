@@ -263,14 +263,12 @@ func tuneTable(t *results.Tuning, policies []results.TunedPolicy, full bool) (he
 	}
 	header = append(header, "margin", "±", "objectives", "")
 	info, _ := measure.Lookup(t.Query.Metric)
-	value := func(v *results.Float) string {
-		return plain.Either(full, plain.Number(results.OrNaN(v)), results.FormatValue(results.OrNaN(v), info))
-	}
-	margin := func(v *results.Float) string {
-		if text := plain.Number(results.OrNaN(v)); full || text == "" {
+	value := func(v float64) string { return plain.Either(full, plain.Number(v), results.FormatValue(v, info)) }
+	margin := func(v float64) string {
+		if text := plain.Number(v); full || text == "" {
 			return text
 		}
-		return fmt.Sprintf("%+.1f%%", 100*float64(*v))
+		return fmt.Sprintf("%+.1f%%", 100*v)
 	}
 	for i := range policies {
 		p := &policies[i]

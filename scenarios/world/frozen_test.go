@@ -123,7 +123,7 @@ func wantFrozen(t *testing.T, name string, sc *scenarios.Scenario, runs []measur
 // wantSummary compares summary.json with its frozen digest, and shows the lines that differ.
 func wantSummary(t *testing.T, file string, summary *results.Summary) {
 	t.Helper()
-	text, err := summary.MarshalJSON()
+	text, err := summary.JSON()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -98,6 +98,7 @@ func (f *workerFlags) workerScenario() (*scenarios.Scenario, error) {
 		return nil, err
 	}
 	ttl := f.ttl
+	sc.Engine.Fetch.Wake = "all" // one announcement of PostgreSQL may stand for many jobs
 	sc.Engine.Lease.TTL, sc.Engine.Lease.Heartbeat = ttl, ttl/3
 	sc.Engine.Reaper.Every = min(sc.Engine.Reaper.Every, ttl/3)
 	sc.Engine.CallTimeout, sc.Engine.Commit.Timeout = min(sc.Engine.CallTimeout, ttl/2), min(sc.Engine.Commit.Timeout,
@@ -203,6 +204,13 @@ func (f *workerFlags) checkWorker(c *cobra.Command) error {
 	return f.check(c)
 }
 
+// engines returns the configuration of the engines, as the scenario prescribes.
+func (p *process) engines(f *workerFlags) live.Config {
+	return live.Config{Engine: p.wall.Engine(), Engines: p.wall.Nodes(), FirstNode: p.node, Store: p.store,
+		Handler: p.handle, Policy: func(int32) engine.Policy { return p.wall.Policy() },
+		Wake: wakeModes[string(p.wall.Wake())], StopWithin: f.stopWithin.Std(), Logger: p.log}
+}
+
 // serve runs the engines until the process is stopped.
 func (p *process) serve(ctx context.Context, s *session, f *workerFlags) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -210,9 +218,7 @@ func (p *process) serve(ctx context.Context, s *session, f *workerFlags) error {
 	if f.untilEmpty {
 		go p.awaitEmpty(ctx, cancel)
 	}
-	c := live.Config{Engine: p.wall.Engine(), Engines: p.wall.Nodes(), FirstNode: p.node, Store: p.store,
-		Handler: p.handle, Policy: func(int32) engine.Policy { return p.wall.Policy() },
-		StopWithin: f.stopWithin.Std(), Logger: p.log}
+	c := p.engines(f)
 	if f.status != "" {
 		at, err := newStatus(p, f, &c).serve(ctx, f.status)
 		if err != nil {

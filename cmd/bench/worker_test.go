@@ -12,11 +12,15 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"qsim/cmd/ui"
 	"qsim/engine"
+	"qsim/engine/live"
 	"qsim/engine/pgstore"
 	"qsim/engine/pgstore/pgserver"
+	"qsim/scenarios"
+	"qsim/scenarios/world"
 )
 
 // workerProcess is a qbench worker that runs.
@@ -179,6 +183,30 @@ func TestWorkers(t *testing.T) {
 	}
 	if n := count(ofZombie + "e.applied_at >= " + thawed); n != 0 {
 		t.Errorf("%d effects were applied by a zombie whose leases others had", n)
+	}
+}
+
+// TestWorkerWakes wakes the engines of a worker as its scenario says, without one all of them.
+func TestWorkerWakes(t *testing.T) {
+	f := &workerFlags{ttl: scenarios.Duration(time.Minute)}
+	f.load = *smallLoad(1)
+	for wake, want := range map[string]live.WakeMode{"": live.WakeAll, "true": live.WakeOne, "one": live.WakeOne, "all": live.WakeAll,
+		"false": live.WakeNone} {
+		sc, err := f.workerScenario()
+		if err == nil && wake != "" {
+			err = sc.Engine.Fetch.Wake.UnmarshalText([]byte(wake))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		wall, err := world.OnWallClock(sc, 0, 1, world.Speed{Num: 1, Den: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer wall.Close()
+		if got := (&process{wall: wall}).engines(f).Wake; got != want {
+			t.Errorf("wake: %s: mode %d, want %d", wake, got, want)
+		}
 	}
 }
 

@@ -56,8 +56,12 @@ func (w *Wall) Policy() engine.Policy {
 	return readsLike(&fastPolicy{Policy: p, speed: w.speed, rules: map[*engine.Rule]*engine.Rule{}}, p, w.speed)
 }
 
-// Options returns the store options of the scenario.
-func (w *Wall) Options() engine.StoreOptions { return onWall(w.speed, w.setup.Options) }
+// Options returns the store options of the scenario, without the count of rows for the simulated cost of a claim.
+func (w *Wall) Options() engine.StoreOptions {
+	o := onWall(w.speed, w.setup.Options)
+	o.CountAhead = false
+	return o
+}
 
 // Wake returns which engines are woken when jobs become ready: one, all or none.
 func (w *Wall) Wake() spec.Wake { return w.setup.Scenario.Engine.Fetch.Wake }

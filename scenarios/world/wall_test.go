@@ -219,6 +219,20 @@ func TestSpeedOfConfig(t *testing.T) {
 	})
 }
 
+// TestCostOfRows takes no rows of a real store into account: engine.store is the cost of a simulated one, and a store that
+// cannot count them would refuse the scenario.
+func TestCostOfRows(t *testing.T) {
+	sc := loadWall(t, "engine: {store: {scan: {claim: {ahead: 1us}}}}\njobs: [{class: a, arrivals: {process: poisson, rate: 1/s}, service: 1s}]")
+	w, err := OnWallClock(sc, 0, 1, Speed{Num: 1, Den: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if !w.setup.Options.CountAhead || w.Options().CountAhead {
+		t.Errorf("rows are counted: simulated %v, real %v", w.setup.Options.CountAhead, w.Options().CountAhead)
+	}
+}
+
 var durationType = reflect.TypeFor[time.Duration]()
 
 // fill sets every duration in v.

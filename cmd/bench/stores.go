@@ -61,8 +61,8 @@ func (s *stores) open(ctx context.Context, sc *scenarios.Scenario, o playOptions
 	return r, nil
 }
 
-// close closes a rig's store and deletes its data. If that fails, it adds the error to *err: what is left must be deleted
-// by hand.
+// close closes a rig's store and deletes its data. If that fails, it adds the error to *err: what is left must be
+// deleted by hand.
 func (r *rig) close(err *error) {
 	*err = errors.Join(*err, r.drop())
 	r.wall.Close()

@@ -166,6 +166,10 @@ func TestMistakes(t *testing.T) {
 			`1:50: under load the last of 8 prefetched jobs waits 36 s for a worker, longer than its lease lasts (30s), and may run twice = prefetch fewer`}},
 		{"prefetched jobs outlast extended leases", "engine: {workers: 20, fetch: {prefetch: 40}, lease: {ttl: 12s, heartbeat: 4s, max: 15s}}\njobs:\n  - {class: mail, arrivals: 1/s, service: 8s}\n", []string{
 			`1:41: under load the last of 40 prefetched jobs waits 16 s for a worker, longer than its lease lasts (15s), and`}},
+		{"as many prefetched jobs as may be in flight", "engine: {workers: 20, max-in-flight: 60, fetch: {prefetch: 400}, lease: {ttl: 15s, heartbeat: 0s}}\njobs:\n  - {class: mail, arrivals: 1/s, service: 8s}\n", []string{
+			`1:60: under load the last of 40 prefetched jobs waits 16 s for a worker, longer than its lease lasts (15s), and`}},
+		{"few prefetched jobs may be in flight", "engine: {workers: 20, max-in-flight: 50, fetch: {prefetch: 400}, lease: {ttl: 15s, heartbeat: 0s}}\njobs:\n  - {class: mail, arrivals: 1/s, service: 8s}\n", nil},
+		{"few prefetched jobs of all classes may be in flight", "engine: {workers: 20, fetch: {prefetch: 400}, lease: {ttl: 15s, heartbeat: 0s}}\njobs:\n  - {class: mail, arrivals: 1/s, service: 8s, max-running: 30}\n  - {class: sms, arrivals: 1/s, service: 8s, max-running: 20}\n", nil},
 		{"prefetched jobs start in time", "engine: {workers: 20, fetch: {prefetch: 40}, lease: {ttl: 12s, heartbeat: 4s, max: 15s}}\njobs:\n  - {class: mail, arrivals: 1/s, service: 7s}\n", nil},
 		{"prefetched jobs whose node beats", "engine: {workers: 20, fetch: {prefetch: 40}, lease: {of: node, ttl: 12s, heartbeat: 4s, max: 15s}}\njobs:\n  - {class: mail, arrivals: 1/s, service: 8s}\n", nil},
 		{"prefetched jobs that are acked", "engine: {ack: early, workers: 20, fetch: {prefetch: 40}, lease: {ttl: 12s, heartbeat: 0s}}\njobs:\n  - {class: mail, arrivals: 1/s, service: 8s}\n", nil},

@@ -48,20 +48,30 @@ func (c *validator) checkLoad() {
 // checkBuffer warns of more prefetched jobs than start before their leases end, given the mean seconds and the mean
 // retries of a job by class.
 func (c *validator) checkBuffer(busy, again []float64) {
-	e, lease, total, attempts := &c.sc.Engine, &c.sc.Engine.Lease, 0.0, 0.0
+	e, lease, total, attempts, running := &c.sc.Engine, &c.sc.Engine.Lease, 0.0, 0.0, 0.0
 	for i := range c.sc.Jobs {
 		rate := c.sc.Jobs[i].Arrivals.MeanRate()
 		total, attempts = total+rate*busy[i], attempts+rate*(1+again[i])
+		running += limit(c.sc.Jobs[i].MaxRunning)
 	}
 	lasts := lease.Lasts()
 	if lease.Heartbeat > 0 && lease.Heartbeat < lasts {
 		lasts = lease.Max // 0: heartbeats keep it
 	}
-	wait := float64(e.Fetch.Prefetch) / float64(e.Workers) * total / attempts
+	held := min(float64(e.Fetch.Prefetch), min(limit(e.MaxInFlight), running)-float64(e.Workers))
+	wait := held / float64(e.Workers) * total / attempts
 	c.In("engine").Warn(lasts > 0 && wait > lasts.Std().Seconds() && !lease.OfNode() && !e.Ack.Value(),
-		"fetch.prefetch lease.max lease.ttl", "under load the last of %d prefetched jobs waits %s for a worker, longer than "+
-			"its lease lasts (%v), and may run twice", e.Fetch.Prefetch, seconds(wait), lasts).
+		"fetch.prefetch lease.max lease.ttl", "under load the last of %.0f prefetched jobs waits %s for a worker, longer than "+
+			"its lease lasts (%v), and may run twice", held, seconds(wait), lasts).
 		Help = "prefetch fewer jobs, or give them longer leases"
+}
+
+// limit returns a limit on jobs, +Inf for 0: none.
+func limit(jobs spec.Count) float64 {
+	if jobs == 0 {
+		return math.Inf(1)
+	}
+	return float64(jobs)
 }
 
 // checkClassLoad warns of a class whose limit on jobs in flight is too low for its load, of so many seconds a job.
@@ -88,8 +98,8 @@ func (c *validator) grows(end spec.Duration) string {
 func (c *validator) checkOffered(busy, again []float64) {
 	jobs, workers := c.sc.Jobs, float64(c.sc.Engine.Nodes)*float64(c.sc.Engine.Workers)
 	capacity := plain.Plural(int(workers), "worker")
-	if limit := float64(c.sc.Engine.MaxInFlight); limit > 0 && limit < workers {
-		workers, capacity = limit, fmt.Sprintf("%.0f in flight at once", limit)
+	if most := limit(c.sc.Engine.MaxInFlight); most < workers {
+		workers, capacity = most, fmt.Sprintf("%.0f in flight at once", most)
 	}
 	load := func(i int) float64 { return jobs[i].Arrivals.MeanRate() * busy[i] }
 	loadAt := func(at spec.Duration) (total float64, active []int) {

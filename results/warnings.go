@@ -34,6 +34,7 @@ func (s *Summary) warn(grid [][]*measure.Run, asked int) {
 	for i := range s.Policies {
 		s.warnOfRuns(i, grid[i], add)
 		s.warnOfOverload(i, grid[i], add)
+		s.warnOfRelapse(i, grid[i], add)
 		s.warnOfGaps(&s.Policies[i], add)
 	}
 	s.warnOfUnclear(add)
@@ -108,6 +109,52 @@ func (s *Summary) warnOfRuns(i int, runs []*measure.Run, add func(string, ...any
 		seen := plain.Count(texts, func(other string) bool { return other == text })
 		add("%s: %s, in %d of %s", label, text, seen, all)
 	}
+}
+
+// relapse is the share of a run's length for which fresh jobs must starve again for a warning that a recovery did not
+// last, and the share of the time before the first storm up to which they may starve for it to be the storm's doing.
+const relapse = 0.01
+
+// warnOfRelapse warns of storms from which policy i recovered, but not for good: recovery.time ends when waits have been
+// back to normal for a while, even if jobs that the policy held back are still to come.
+func (s *Summary) warnOfRelapse(i int, runs []*measure.Run, add func(string, ...any)) {
+	set := s.Settings
+	for k, storm := range set.Storms {
+		end := time.Duration(math.MaxInt64)
+		for other, next := range set.Storms {
+			if other != k && next.To >= storm.To {
+				end = min(end, next.From)
+			}
+		}
+		again, seeds := 0.0, 0
+		for _, run := range runs {
+			back := run.Find(measure.Query{Metric: "recovery.time", After: storm.Name})
+			calm := starvedWithin(run, set, set.Warmup, set.Storms[0].From)
+			if back.Null || back.Bound != "" || calm > relapse*(set.Storms[0].From-set.Warmup).Seconds() {
+				continue
+			}
+			from := storm.To + time.Duration(back.Value*float64(time.Second)) + set.Bucket
+			if starved := starvedWithin(run, set, from, end); starved > relapse*set.Duration.Seconds() {
+				again, seeds = again+starved, seeds+1
+			}
+		}
+		if 2*seeds > len(runs) {
+			add("%s: waits are back to normal after %s, but then fresh jobs starve again, for %s in %d of %s: "+
+				"recovery.time ends at the first return", s.Policies[i].Label, storm.Name,
+				plain.Duration(again/float64(seeds)), seeds, plain.Plural(len(runs), "seed"))
+		}
+	}
+}
+
+// starvedWithin returns for how many seconds from one time to another fresh jobs starved in a run, in whole buckets.
+func starvedWithin(run *measure.Run, set *measure.Settings, from, to time.Duration) float64 {
+	starved := 0.0
+	for i, share := range run.Series.Starved {
+		if at := time.Duration(i) * set.Bucket; at >= from && at+set.Bucket <= to && share > 0 {
+			starved += float64(share * set.Bucket.Seconds())
+		}
+	}
+	return starved
 }
 
 // warnOfGaps warns of metrics of the results table that have no value in some or all seeds.

@@ -115,3 +115,44 @@ func TestWarningOfOverload(t *testing.T) {
 		}
 	}
 }
+
+// A recovery that did not last is said to have ended at the first return: where, after it and before another storm, fresh
+// jobs starve for more than a hundredth of the run, as they did not before the storms.
+func TestWarningOfRelapse(t *testing.T) {
+	down, up := measure.Window{Name: "down", From: 200 * time.Second, To: 300 * time.Second}, measure.Window{Name: "up", From: 400 * time.Second, To: 500 * time.Second}
+	for _, tt := range []struct {
+		name     string
+		storms   []measure.Window
+		back     measure.Value
+		from, to int // buckets in which fresh jobs starve, half of the time
+		want     bool
+	}{
+		{"again", []measure.Window{down}, measure.Value{Value: 20}, 34, 38, true},
+		{"not for long", []measure.Window{down}, measure.Value{Value: 20}, 34, 35, false},
+		{"before it was back", []measure.Window{down}, measure.Value{Value: 80}, 31, 38, false},
+		{"never back", []measure.Window{down}, measure.Value{Value: 20, Bound: ">="}, 34, 38, false},
+		{"not known", []measure.Window{down}, measure.Value{Null: true}, 34, 38, false},
+		{"from the start", []measure.Window{down}, measure.Value{Value: 20}, 5, 38, false},
+		{"in the next storm", []measure.Window{down, up}, measure.Value{Value: 20}, 42, 48, false},
+		{"before the next storm", []measure.Window{down, up}, measure.Value{Value: 20}, 34, 38, true},
+	} {
+		s := watching()
+		s.Bucket, s.Warmup, s.Duration, s.Storms = 10*time.Second, 0, 600*time.Second, tt.storms
+		runs := slices.Concat(scattered(0, 3, 0.1), scattered(1, 3, 0.1))
+		for i := range runs {
+			if runs[i].Policy == 1 && runs[i].Seed <= 2 {
+				tt.back.Query = measure.Query{Metric: "recovery.time", After: "down"}
+				runs[i].Values = append(runs[i].Values, tt.back)
+				runs[i].Series.Starved = make([]float64, 60)
+				for b := tt.from; b < tt.to; b++ {
+					runs[i].Series.Starved[b] = 0.5
+				}
+			}
+		}
+		text := strings.Join(warningsOf(t, s, runs), "\n")
+		want := "Weighted: waits are back to normal after down, but then fresh jobs starve again, for 20.0s in 2 of 3 seeds: "
+		if got := strings.Contains(text, want); got != tt.want || !tt.want && strings.Contains(text, "starve again") {
+			t.Errorf("%s: warned %v, want %v:\n%s", tt.name, got, tt.want, text)
+		}
+	}
+}

@@ -42,7 +42,8 @@ func backlogChart(d *drawing) *sheet {
 		s.Subtitle += fmt.Sprintf("; not shown: jobs not due yet, with which the highest peak is %s", count(later))
 	}
 	s.Subtitle += "; means of " + d.bucket() + plain.When(d.seeds > 1, " and over seeds") +
-		plain.When(len(d.policies) > 1, "; same scale in every panel"+d.panelWords())
+		plain.When(len(d.policies) > 1, "; same scale in every panel"+d.panelWords()) +
+		plain.When(!d.wide(), "; peak: fresh and retries together")
 	s.alt = d.alt("Highest mean backlog of fresh jobs, and with retries",
 		func(i int) string { return jobs(fresh[i]) + " and " + jobs(all[i]) })
 
@@ -75,11 +76,14 @@ func jobs(v float64) string {
 	return plain.Either(v > 0 && v < 1, "under 1", count(math.Round(v)))
 }
 
+// wide reports whether the panels, one for each policy, are wide enough to tell of fresh jobs too beside their names.
+func (d *drawing) wide() bool { return len(d.policies) <= 2 || len(d.policies) == 4 }
+
 // backlogWords returns remarks of several lengths on a policy's highest backlog, the longest first: a panel shows the
 // first that fits. The longest two also name twin, an earlier policy whose curve looks the same, unless it is empty.
 func (d *drawing) backlogWords(fresh, all float64, twin string) []string {
 	words := []string{"peak " + jobs(all), jobs(all)}
-	if n := len(d.policies); n <= 2 || n == 4 { // panels are wide
+	if d.wide() {
 		words = append([]string{words[0] + ", of fresh " + jobs(fresh)}, words...)
 	}
 	if twin != "" {

@@ -104,6 +104,24 @@ func TestWindowNamesDoNotOverlap(t *testing.T) {
 	}
 }
 
+// A name is drawn after the threads of those above it, and so covers them.
+func TestWindowNamesCoverThreads(t *testing.T) {
+	seen := new(recorder.Canvas)
+	at := window{from: 600, to: 900, name: "down", color: stormInk}
+	p := plot.New()
+	p.X.Min, p.X.Max = 0, 1800
+	windowNames{at, at, at}.Plot(draw.NewCanvas(seen, 400, 200), p)
+	var rows []vg.Length
+	for _, action := range seen.Actions {
+		if text, ok := action.(*recorder.FillString); ok {
+			rows = append(rows, -text.Point.Y)
+		}
+	}
+	if len(rows) != 3 || !slices.IsSorted(rows) {
+		t.Errorf("names are drawn at %v, want the upper ones first", rows)
+	}
+}
+
 func TestShortWindowsAreSeen(t *testing.T) {
 	c := draw.NewCanvas(new(recorder.Canvas), 400, 200)
 	p := plot.New()

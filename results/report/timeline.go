@@ -230,7 +230,9 @@ func shades(windows []window) sketch {
 
 func (w windowNames) Plot(c draw.Canvas, p *plot.Plot) {
 	tx, _ := p.Transforms(&c)
-	for _, n := range w.place(c, tx) {
+	names := w.place(c, tx)
+	slices.SortStableFunc(names, func(a, b windowLabel) int { return b.row - a.row }) // a name covers threads from above
+	for _, n := range names {
 		mark(c, fmt.Sprintf("<g class=\"name\" %s>\n", dated(n.window.from, n.window.to)))
 		style := windowStyle
 		style.Color = n.window.color

@@ -314,6 +314,17 @@ func TestFooterExplainsGaps(t *testing.T) {
 	}
 }
 
+// The peaks beside the panels are of all ready jobs, and the title's of fresh ones: where no room is left for both, the
+// subtitle tells which.
+func TestBacklogTellsOfItsPeaks(t *testing.T) {
+	for policies, want := range map[int]bool{2: false, 3: true, 4: false, 5: true} {
+		f := with(fmt.Sprint(policies, " peaks"), func(f *fixture) { f.policies = policies })
+		if got := backlogChart(f.drawing(t)).Subtitle; strings.HasSuffix(got, "; peak: fresh and retries together") != want {
+			t.Errorf("%d policies: %q", policies, got)
+		}
+	}
+}
+
 // The comparison chart explains its dots and whiskers, and with several policies the baseline's line besides.
 func TestFooterOfTheComparison(t *testing.T) {
 	for _, tt := range []struct {

@@ -14,7 +14,7 @@ import (
 func TestSchemas(t *testing.T) {
 	for name, v := range map[string]any{"summary": &storedSummary{}, "run": &RunInfo{}, "compare": &storedComparisons{},
 		"tune": &storedTuning{}} {
-		schematest.Golden(t, name+".schema.json", schematest.Build(t, "qsim "+name, v, ".", storedTypes), *rewrite)
+		schematest.Golden(t, name+".schema.json", schematest.Build(t, "qsim "+name, v, []string{"."}, storedTypes), *rewrite)
 	}
 }
 

@@ -11,17 +11,18 @@ import (
 // Sweep holds the results of a scenario under several values of some of its keys (parameters): a cell for each
 // combination of values, with the same seeds in every cell.
 type Sweep struct {
-	Scenario   string
-	ConfigHash string // hash of scenario, axes and queries, 8 hex digits
-	Version    string // version of the program that computed it
-	Seeds      []uint64
-	Duration   float64 // duration of the scenario without the axes' values, in seconds
-	Axes       []Axis
-	Policies   []measure.PolicyInfo
-	Baseline   int             // index of the baseline in Policies
-	Queries    []measure.Query // metrics of each row's estimates
-	Objectives []measure.Objective
-	Cells      []Cell // results in order of Index
+	Scenario   string   `json:"scenario"`   // name of the scenario
+	ConfigHash string   `json:"config"`     // digest of the scenario, the keys with their values and the metrics
+	Version    string   `json:"program"`    // version of the program
+	Seeds      []uint64 `json:"seeds"`      // seeds, the same in every cell
+	Duration   float64  `json:"duration_s"` // virtual time in seconds of the unchanged scenario
+
+	Axes       []Axis               `json:"-"`
+	Policies   []measure.PolicyInfo `json:"-"`
+	Baseline   int                  `json:"-"` // index of the baseline in Policies
+	Queries    []measure.Query      `json:"-"` // metrics of each row's estimates
+	Objectives []measure.Objective  `json:"-"`
+	Cells      []Cell               `json:"-"` // results in order of Index
 }
 
 // Axis is a scenario key that a sweep or search varies, with its values.

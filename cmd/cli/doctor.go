@@ -114,7 +114,7 @@ func runDoctor(c *cobra.Command, name string, f *doctorFlags) error {
 	if err != nil {
 		return s.failure(l, err, "interrupted: nothing is written")
 	}
-	result := s.output(found.MarshalJSON, found.Table,
+	result := s.output(found.JSON, found.Table,
 		text.Suite{Name: found.Scenario, File: l.Name, Cases: found.Cases(f.strict)})
 	again := ""
 	if !f.noFiles {

@@ -19,12 +19,12 @@ import (
 )
 
 // Build returns the JSON schema (draft 2020-12) of a value as encoding/json writes it. Its descriptions are the
-// comments on types and fields in folder. For types with their own JSON methods, special returns the schema, made with
+// comments on types and fields in folders. For types with their own JSON methods, special returns the schema, made with
 // the given function for the types within, or nil for a schema made from the type's fields.
-func Build(t *testing.T, title string, v any, folder string,
+func Build(t *testing.T, title string, v any, folders []string,
 	special func(of reflect.Type, reflected func(reflect.Type) *jsonschema.Schema) *jsonschema.Schema) []byte {
 	t.Helper()
-	comments := readComments(t, folder)
+	comments := readComments(t, folders)
 	r := &jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, DoNotReference: true}
 	r.AllowAdditionalProperties = true
 	r.LookupComment = func(of reflect.Type, field string) string { return comments[of.Name()+"."+field] }
@@ -71,12 +71,17 @@ func NumberOrNull() *jsonschema.Schema {
 	return &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "number"}, {Type: "null"}}}
 }
 
-// readComments returns the comments of types and fields in the Go files of a folder, by "Type." and "Type.Field".
-func readComments(t *testing.T, folder string) map[string]string {
+// readComments returns the comments of types and fields in the Go files of folders, by "Type." and "Type.Field"; of two
+// types with one name those of the one in the later folder.
+func readComments(t *testing.T, folders []string) map[string]string {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(folder, "*.go"))
-	if err != nil {
-		t.Fatal(err)
+	var paths []string
+	for _, folder := range folders {
+		found, err := filepath.Glob(filepath.Join(folder, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, found...)
 	}
 	comments := map[string]string{}
 	text := func(name string, groups ...*ast.CommentGroup) string {

@@ -43,25 +43,28 @@ var exposures = map[results.Outcome]Exposure{results.Met: Safe, results.Missed: 
 
 // Diagnosis holds the verdict of each incident of the library about one scenario.
 type Diagnosis struct {
-	Scenario, Policy string
-	Scale            float64 // simulated share of the scenario's workers and load
-	Seeds            int
-	Findings         []Finding // verdicts, the worst first
+	Scenario string    `json:"scenario"` // name of the scenario
+	Policy   string    `json:"policy"`   // label of the policy that was judged
+	Scale    float64   `json:"scale"`    // simulated share of its workers and load, in (0, 1]
+	Seeds    int       `json:"seeds"`    // replications of each row
+	Findings []Finding `json:"-"`        // verdicts, the worst first
 }
 
 // Finding is the part of a diagnosis about one incident, an outage that a real system had: whether a scenario meets the
 // incident's objective when the same befalls it, and what would help.
 type Finding struct {
-	Incident string
-	Exposure Exposure
-	Why      string              // reason why the incident does not apply, was not simulated or has no cure
-	Yours    results.Verdict     // verdict on the incident's objective, without its cure; NaN if it was not simulated
-	Cured    results.Verdict     // verdict with the cure; NaN if the cure does not fit the scenario
-	Calm     float64             // value of the metric without the incident's trouble; NaN: not needed, or no value
-	Cure     string              // as a policy has it, in `with:` or with another kind
-	Cost     string              // metrics that the cure makes worse in this incident, as text; "": none
-	Scenario *scenarios.Scenario // scenario with the incident, to reproduce the finding; nil if it was not simulated
-	Command  string              // command that reproduces the finding; set by the code that writes the scenario
+	Incident string   `json:"incident"` // name of the incident's scenario in the library
+	Exposure Exposure `json:"exposure"` // verdict: exposed, not sure, safe or does not apply
+	Why      string   `json:"why"`      // reason why it does not apply, was not tried or has no cure; else empty
+	Calm     float64  `json:"calm"`     // the metric without the trouble; null: not needed, or it has no value
+	Cure     string   `json:"cure"`     // the cure as a policy of the scenario has it, in `with:` or with another kind
+	Cost     string   `json:"cost"`     // metrics that the cure makes clearly worse in the incident; empty: none
+	// Command line that reproduces the finding, set by the code that writes the scenario; empty: no files were written
+	Command string `json:"command"`
+
+	Yours    results.Verdict     `json:"-"` // verdict without the cure; NaN if the incident was not simulated
+	Cured    results.Verdict     `json:"-"` // verdict with the cure; NaN if the cure does not fit the scenario
+	Scenario *scenarios.Scenario `json:"-"` // scenario with the incident; nil if it was not simulated
 	over     float64             // value of the metric as a multiple of its limit
 }
 

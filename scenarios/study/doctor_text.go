@@ -17,43 +17,31 @@ import (
 
 // diagnosisJSON is the result of qsim doctor.
 type diagnosisJSON struct {
-	Version   int           `json:"version"`   // of this format: 1
-	Scenario  string        `json:"scenario"`  // name of the scenario
-	Policy    string        `json:"policy"`    // label of the policy that was judged
-	Scale     float64       `json:"scale"`     // simulated share of its workers and load, in (0, 1]
-	Seeds     int           `json:"seeds"`     // replications of each row
+	Version int `json:"version"` // of this format: 1
+	*Diagnosis
 	Incidents []findingJSON `json:"incidents"` // one for each incident of the library, the worst first
 }
 
 // findingJSON is the result of one incident.
 type findingJSON struct {
-	Incident string   `json:"incident"` // name of the incident's scenario in the library
-	Exposure Exposure `json:"exposure"` // verdict: exposed, not sure, safe or does not apply
-	Why      string   `json:"why"`      // reason why it does not apply, was not tried or has no cure; else empty
-	Metric   string   `json:"metric"`   // metric to judge, with its filters
-	Limit    string   `json:"limit"`    // the bound in words, inclusive: below 10s
-	Value    float64  `json:"value"`    // the metric; null: there is no value
-	Low      float64  `json:"low"`      // lower end of its 95 % interval; null: there is none
-	High     float64  `json:"high"`     // upper end of its 95 % interval; null: there is none
-	Bound    string   `json:"bound"`    // ">=": the value is a lower bound; else empty
-	Calm     float64  `json:"calm"`     // the metric without the trouble; null: not needed, or it has no value
-	Cure     string   `json:"cure"`     // the cure as a policy of the scenario has it
-	Cured    float64  `json:"cured"`    // the metric with the cure; null: there is no value
+	Finding
+	Metric string  `json:"metric"` // metric to judge, with its filters
+	Limit  string  `json:"limit"`  // the bound in words, inclusive: below 10s
+	Value  float64 `json:"value"`  // the metric; null: there is no value
+	Low    float64 `json:"low"`    // lower end of its 95 % interval; null: there is none
+	High   float64 `json:"high"`   // upper end of its 95 % interval; null: there is none
+	Bound  string  `json:"bound"`  // ">=": the value is a lower bound; else empty
+	Cured  float64 `json:"cured"`  // the metric with the cure; null: there is no value
 	// met: the cure holds the limit; missed or unclear: it does not, or perhaps not; empty: it was not simulated
-	Holds   results.Outcome `json:"cured_verdict"`
-	Cost    string          `json:"cost"`    // metrics that the cure makes clearly worse in the incident; empty: none
-	Command string          `json:"command"` // command line that reproduces the finding; empty: no files were written
+	Holds results.Outcome `json:"cured_verdict"`
 }
 
-// MarshalJSON returns the diagnosis as JSON; keys have a fixed order.
-func (d *Diagnosis) MarshalJSON() ([]byte, error) {
-	all := diagnosisJSON{Version: 1, Scenario: d.Scenario, Policy: d.Policy, Scale: d.Scale, Seeds: d.Seeds}
-	for i := range d.Findings {
-		f, y := &d.Findings[i], &d.Findings[i].Yours
-		all.Incidents = append(all.Incidents, findingJSON{f.Incident, f.Exposure, f.Why, y.Query.String(), y.Text,
-			y.Value, y.Low, y.High, y.Bound, f.Calm, f.Cure, f.Cured.Value, f.Cured.Outcome, f.Cost, f.Command})
-	}
-	return results.MarshalLines(all)
+// JSON returns the diagnosis as JSON; keys have a fixed order.
+func (d *Diagnosis) JSON() ([]byte, error) {
+	return results.MarshalLines(diagnosisJSON{1, d, plain.Map(d.Findings, func(f Finding) findingJSON {
+		y := &f.Yours
+		return findingJSON{f, y.Query.String(), y.Text, y.Value, y.Low, y.High, y.Bound, f.Cured.Value, f.Cured.Outcome}
+	})})
 }
 
 // StoredRows returns the names of the scenarios, one for each incident, that a doctor wrote into a folder, by its

@@ -2,6 +2,7 @@ package study
 
 import (
 	"flag"
+	"path/filepath"
 	"reflect"
 	"testing"
 
@@ -26,6 +27,7 @@ func TestSchema(t *testing.T) {
 		}
 		return nil
 	}
-	schematest.Golden(t, "sweep.schema.json", schematest.Build(t, "qsim sweep", &sweepJSON{}, ".", special), *rewrite)
-	schematest.Golden(t, "doctor.schema.json", schematest.Build(t, "qsim doctor", &diagnosisJSON{}, ".", special), *rewrite)
+	folders := []string{filepath.Join("..", "..", "results"), "."}
+	schematest.Golden(t, "sweep.schema.json", schematest.Build(t, "qsim sweep", &sweepJSON{}, folders, special), *rewrite)
+	schematest.Golden(t, "doctor.schema.json", schematest.Build(t, "qsim doctor", &diagnosisJSON{}, folders, special), *rewrite)
 }

@@ -10,12 +10,8 @@ import (
 
 // sweepJSON is the result of a sweep: a row for each combination of values of its keys and each policy.
 type sweepJSON struct {
-	Version    int             `json:"version"`    // version of this format: 1
-	Scenario   string          `json:"scenario"`   // name of the scenario
-	Config     string          `json:"config"`     // digest of the scenario, the keys with their values and the metrics
-	Program    string          `json:"program"`    // version of the program
-	Seeds      []uint64        `json:"seeds"`      // seeds, the same in every cell
-	Duration   float64         `json:"duration_s"` // virtual time in seconds of the unchanged scenario
+	Version int `json:"version"` // version of this format: 1
+	*results.Sweep
 	Vary       []axisJSON      `json:"vary"`       // keys with their values
 	Cells      int             `json:"cells"`      // number of cells
 	Policies   []policyJSON    `json:"policies"`   // policies in the order of the scenario
@@ -100,9 +96,8 @@ type sweepVerdict struct {
 // MarshalSweep returns sweep.json: the sweep's keys and metrics, then its rows, one per line. Equal sweeps give equal
 // bytes.
 func MarshalSweep(s *results.Sweep) ([]byte, error) {
-	out := sweepJSON{Version: 1, Scenario: s.Scenario, Config: s.ConfigHash, Program: s.Version, Seeds: s.Seeds,
-		Duration: s.Duration, Cells: len(s.Cells), Metrics: plain.Map(s.Queries, jsonOf), Warnings: Warnings(s)}
-	out.Vary = plain.Map(s.Axes, func(a results.Axis) axisJSON { return axisJSON(a) })
+	out := sweepJSON{Version: 1, Sweep: s, Cells: len(s.Cells), Metrics: plain.Map(s.Queries, jsonOf),
+		Vary: plain.Map(s.Axes, func(a results.Axis) axisJSON { return axisJSON(a) }), Warnings: Warnings(s)}
 	for i, p := range s.Policies {
 		out.Policies = append(out.Policies, policyJSON{p.Kind, p.Label, i == s.Baseline})
 	}

@@ -20,5 +20,5 @@ func TestSchema(t *testing.T) {
 		}
 		return nil
 	}
-	schematest.Golden(t, "trace.schema.json", schematest.Build(t, "qsim trace", &document{}, ".", span), *rewrite)
+	schematest.Golden(t, "trace.schema.json", schematest.Build(t, "qsim trace", &document{}, []string{"."}, span), *rewrite)
 }

@@ -79,7 +79,7 @@ type ChangeWords struct {
 	Half                          string // half-width of the interval of Difference; "": there is none, or it is 0
 }
 
-// floatError is the share of a base value below which a difference comes from sums of floats alone, and is printed as 0.
+// floatError is the share of a base value below which a difference comes from sums of floats, and is printed as 0.
 const floatError = 1e-12
 
 // Words returns the texts that show the change of a metric between two results in a row of a table: the difference of

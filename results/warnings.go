@@ -115,8 +115,8 @@ func (s *Summary) warnOfRuns(i int, runs []*measure.Run, add func(string, ...any
 // last, and the share of the time before the first storm up to which they may starve for it to be the storm's doing.
 const relapse = 0.01
 
-// warnOfRelapse warns of storms from which policy i recovered, but not for good: recovery.time ends when waits have been
-// back to normal for a while, even if jobs that the policy held back are still to come.
+// warnOfRelapse warns of storms from which policy i recovered, but not for good: recovery.time ends when waits have
+// been back to normal for a while, even if jobs that the policy held back are still to come.
 func (s *Summary) warnOfRelapse(i int, runs []*measure.Run, add func(string, ...any)) {
 	set := s.Settings
 	for k, storm := range set.Storms {

@@ -73,8 +73,8 @@ func (p *phase) merge(other *phase) {
 	p.total += other.total
 }
 
-// perJob returns the mean duration per job of one kind of store call, such as claims, in seconds; NaN if no call was for
-// a job.
+// perJob returns the mean duration per job of one kind of store call, such as claims, in seconds; NaN if no call was
+// for a job.
 func (p *phase) perJob() float64 { return p.total.Seconds() / float64(p.rows) }
 
 var wakeModes = map[string]live.WakeMode{"one": live.WakeOne, "all": live.WakeAll, "none": live.WakeNone}

@@ -111,8 +111,8 @@ func (c *Checker) tooOld(s *subject) bool {
 	return k.Deadline > 0 && longest >= k.Deadline-s.At.Sub(j.enqueued)
 }
 
-// comesTooLate reports whether a retry comes at its job's deadline or later: after its claim or recovery, the run time of
-// the attempt, and what is left of the delay.
+// comesTooLate reports whether a retry comes at its job's deadline or later: after its claim or recovery, the run time
+// of the attempt, and what is left of the delay.
 func (c *Checker) comesTooLate(s *subject) bool {
 	j, k := s.j, c.rules.kind(s.j.kind)
 	age := j.claimed.Sub(j.enqueued)

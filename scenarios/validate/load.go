@@ -61,8 +61,8 @@ func (c *validator) checkBuffer(busy, again []float64) {
 	held := min(float64(e.Fetch.Prefetch), min(limit(e.MaxInFlight), running)-float64(e.Workers))
 	wait := held / float64(e.Workers) * total / attempts
 	c.In("engine").Warn(lasts > 0 && wait > lasts.Std().Seconds() && !lease.OfNode() && !e.Ack.Value(),
-		"fetch.prefetch lease.max lease.ttl", "under load the last of %.0f prefetched jobs waits %s for a worker, longer than "+
-			"its lease lasts (%v), and may run twice", held, seconds(wait), lasts).
+		"fetch.prefetch lease.max lease.ttl", "under load the last of %.0f prefetched jobs waits %s for a worker, longer "+
+			"than its lease lasts (%v), and may run twice", held, seconds(wait), lasts).
 		Help = "prefetch fewer jobs, or give them longer leases"
 }
 

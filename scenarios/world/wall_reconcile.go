@@ -66,8 +66,8 @@ func byLease(a, b *engine.Event) int {
 	return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(tokenOf(a), tokenOf(b)), cmp.Compare(stage(a), stage(b)))
 }
 
-// tokenOf returns the lease token of an event, by which it is put into order: the highest for the burial of a job that a
-// claim shed, which has none and ends the job.
+// tokenOf returns the lease token of an event, by which it is put into order: the highest for the burial of a job that
+// a claim shed, which has none and ends the job.
 func tokenOf(e *engine.Event) engine.Token {
 	if e.Kind == engine.Buried && e.Token == 0 {
 		return math.MaxUint64

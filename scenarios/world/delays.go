@@ -8,8 +8,8 @@ import (
 )
 
 // delayBounds returns a function from the least and the highest number of a failure, at least 1, to the shortest and
-// the longest delay that a retry policy may give after it. It has formulas of its own: a checker that called the policy for
-// the bounds would accept any delay. They are computed in floats, with a tolerance of a billionth.
+// the longest delay that a retry policy may give after it. It has formulas of its own: a checker that called the policy
+// for the bounds would accept any delay. They are computed in floats, with a tolerance of a billionth.
 func delayBounds(b *policies.Backoff) func(least, most int32) (shortest, longest time.Duration) {
 	if b.Kind == policies.Random {
 		return func(int32, int32) (time.Duration, time.Duration) { return 0, time.Duration(mostDelay(b)) }

@@ -29,15 +29,23 @@ type reconciler struct {
 	events   []engine.Event // events by job, token and stage; events without a job come first
 	added    []engine.Event
 	promotes bool // promoters record the jobs that they make ready
+	fenced   bool // only the holder of the latest lease changes a job
 	end      engine.Time
 	balance  Balance
 	promoted []engine.Time // ascending times at which promoters made the present job ready
+	aged     []agedEvent   // events of the present job
+}
+
+// agedEvent is an event with the age of its job at the store.
+type agedEvent struct {
+	age time.Duration
+	engine.Event
 }
 
 // reconcile returns the events of a run that ended at end in a consistent order, and counts the outcomes of the jobs.
 // It changes the given events.
-func reconcile(events []engine.Event, end time.Duration, promotes bool) ([]*engine.Event, Balance) {
-	r := reconciler{events: events, promotes: promotes, end: engine.Time(end)}
+func reconcile(events []engine.Event, end time.Duration, promotes, fenced bool) ([]*engine.Event, Balance) {
+	r := reconciler{events: events, promotes: promotes, fenced: fenced, end: engine.Time(end)}
 	slices.SortFunc(r.events, func(a, b engine.Event) int { return cmp.Or(byLease(&a, &b), cmp.Compare(a.At, b.At)) })
 	for from := 0; from < len(r.events); {
 		to := from + 1
@@ -66,14 +74,17 @@ func byLease(a, b *engine.Event) int {
 	return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(tokenOf(a), tokenOf(b)), cmp.Compare(stage(a), stage(b)))
 }
 
-// tokenOf returns the lease token of an event, by which it is put into order: the highest for the burial of a job that
-// a claim shed, which has none and ends the job.
+// tokenOf returns the lease token of an event, by which it is put into order: the highest for the end of a job. A claim
+// that sheds it has none, and unless the fence is token, an execution whose lease has passed to another may end it.
 func tokenOf(e *engine.Event) engine.Token {
-	if e.Kind == engine.Buried && e.Token == 0 {
+	if ends(e) {
 		return math.MaxUint64
 	}
 	return e.Token
 }
+
+// ends reports whether an event ends its job.
+func ends(e *engine.Event) bool { return e.Kind == engine.Acked || e.Kind == engine.Buried }
 
 // stage returns the rank of an event within one lease: enqueue, claim, start, end, outcome, promotion, others.
 func stage(e *engine.Event) int {
@@ -118,6 +129,9 @@ func (r *reconciler) job(events []engine.Event) {
 		}
 	}
 	slices.Sort(r.promoted)
+	if !r.fenced {
+		r.byAge(events)
+	}
 	latest := engine.Time(0)  // time of the latest event at the store
 	started := engine.Time(0) // start of the execution under the present token, or of its lease
 	var token engine.Token
@@ -161,6 +175,31 @@ func (r *reconciler) job(events []engine.Event) {
 	}
 	r.balance.Duplicates += max(0, l.successes-1)
 	r.close(&l, events[0].Job)
+}
+
+// byAge puts the events of one job, which are in the order of its lease tokens, into the order of the store: that differs
+// if outcomes were accepted of executions whose lease had passed to another. An event without an age stays behind the one
+// before it, and the end of the job is the last.
+func (r *reconciler) byAge(events []engine.Event) {
+	r.aged = r.aged[:0]
+	age := time.Duration(0)
+	for i := range events {
+		switch e := &events[i]; {
+		case ends(e):
+			age = math.MaxInt64
+		case e.Age > 0 && (stage(e) == 1 || stage(e) == 4):
+			age = e.Age
+		}
+		r.aged = append(r.aged, agedEvent{age, events[i]})
+	}
+	byAge := func(a, b agedEvent) int { return cmp.Compare(a.age, b.age) }
+	if slices.IsSortedFunc(r.aged, byAge) {
+		return
+	}
+	slices.SortStableFunc(r.aged, byAge)
+	for i := range r.aged {
+		events[i] = r.aged[i].Event
+	}
 }
 
 // become updates the state of a job with an event of the store.

@@ -372,6 +372,8 @@ func TestReconcile(t *testing.T) {
 	const weighted = "{kind: weighted, fresh: 70%}"
 	for _, tt := range []struct{ promoter, policy string }{
 		{"", weighted}, {"  promoter: {every: 300ms}", weighted}, {"", "{kind: codel, target: 300ms, interval: 300ms, then: bury}"},
+		{"", "{kind: fifo, with: {engine.fence: none, engine.lease.ttl: 900ms, engine.lease.heartbeat: 0s}}"},
+		{"", "{kind: fifo, with: {engine.fence: state, engine.lease.ttl: 900ms, engine.lease.heartbeat: 0s}}"},
 	} {
 		promoter := tt.promoter
 		sc := loadWall(t, fmt.Sprintf(wallScenario, "true", promoter, "{kind: exponential, first: 500ms, factor: 2, max: 8s}", "full", tt.policy))
@@ -430,10 +432,16 @@ func TestReconcileLeftovers(t *testing.T) {
 		{Kind: engine.Leased, Job: 6, At: ms(2), Token: 1, Age: time.Millisecond, Delivery: 1},
 		{Kind: engine.Finished, Job: 6, At: ms(4), Token: 1, Delivery: 1},
 		{Kind: engine.Acked, Job: 6, At: ms(7), Token: 1, From: engine.InFlight}, // the first answer was lost
+		{Kind: engine.Enqueued, Job: 7, At: ms(1)},
+		{Kind: engine.Leased, Job: 7, At: ms(2), Token: 1, Age: time.Millisecond, Delivery: 1},
+		{Kind: engine.LeaseTaken, Job: 7, At: ms(4), Token: 2, Age: 3 * time.Millisecond, Delivery: 1},
+		{Kind: engine.Leased, Job: 7, At: ms(5), Token: 3, Age: 4 * time.Millisecond, Delivery: 2},
+		{Kind: engine.Nacked, Job: 7, At: ms(9), Token: 1, Age: 8 * time.Millisecond, From: engine.InFlight}, // without a fence
+		{Kind: engine.Acked, Job: 7, At: ms(20), Token: 3, From: engine.Waiting},                             // the first answer was lost
 	}
 	slices.Reverse(events)
-	ordered, b := reconcile(events, 100*time.Millisecond, false)
-	if b.Enqueued != 6 || b.Done != 2 || b.Dead != 0 || b.Unresolved != 4 || b.Executions != 3 || b.Duplicates != 1 {
+	ordered, b := reconcile(events, 100*time.Millisecond, false, false)
+	if b.Enqueued != 7 || b.Done != 3 || b.Dead != 0 || b.Unresolved != 4 || b.Executions != 3 || b.Duplicates != 1 {
 		t.Errorf("balance %+v", b)
 	}
 	want := []unfinished.Job{
@@ -446,7 +454,7 @@ func TestReconcileLeftovers(t *testing.T) {
 		t.Errorf("left are %+v", b.unresolved)
 	}
 	promoted := append(events, engine.Event{Kind: engine.Promoted, Job: 4, At: ms(50)})
-	if _, b = reconcile(promoted, 100*time.Millisecond, true); !slices.Equal(b.unresolved, want) {
+	if _, b = reconcile(promoted, 100*time.Millisecond, true, false); !slices.Equal(b.unresolved, want) {
 		t.Errorf("with a promoter left are %+v: a wait runs from the due time", b.unresolved)
 	}
 	var lease, start engine.Time

@@ -95,19 +95,24 @@ func (s *status) watch(next live.Handler) live.Handler {
 		defer s.running.Add(-1)
 		err := next(ctx, j)
 		if err != nil {
-			s.failed(j, err)
+			s.failed(j, err, context.Cause(ctx))
 		}
 		return err
 	}
 }
 
-func (s *status) failed(j *engine.Job, err error) {
+// failed records a failed execution, with the kind of its error as the engine sees it; cause is that of a cancellation.
+func (s *status) failed(j *engine.Job, err, cause error) {
 	kind := engine.FirstErrorKind
 	var own *live.Error
 	switch {
+	case cause == live.ErrTimeout:
+		kind = engine.Timeout
+	case cause == live.ErrLeaseLost:
+		kind = engine.LeaseExpired
 	case errors.As(err, &own):
 		kind = own.Kind
-	case errors.Is(err, live.ErrStopped):
+	case cause == live.ErrStopped:
 		kind = engine.Canceled
 	}
 	s.mutex.Lock()

@@ -142,6 +142,14 @@ func TestStatusFailures(t *testing.T) {
 		fail := func(context.Context, *engine.Job) error { return &live.Error{Kind: kind, Err: io.EOF} }
 		_ = s.watch(fail)(t.Context(), &engine.Job{ID: engine.JobID(i)})
 	}
+	for cause, kind := range map[error]engine.ErrorKind{live.ErrTimeout: engine.Timeout, live.ErrLeaseLost: engine.LeaseExpired, live.ErrStopped: engine.Canceled} {
+		cut := &status{process: s.process, kinds: map[engine.ErrorKind]int64{}} // of a statement that the end of its context cut off
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(cause)
+		if _ = cut.watch(func(ctx context.Context, _ *engine.Job) error { return ctx.Err() })(ctx, &engine.Job{}); cut.kinds[kind] != 1 {
+			t.Errorf("%v: counted as %v, want %v", cause, cut.kinds, kind)
+		}
+	}
 	got := s.snapshot(t.Context())
 	if len(got.Failures) != mostFailures || got.Failures[0].Job != 29 || got.Failures[0].Error != "EOF" {
 		t.Errorf("latest %+v", got.Failures)
@@ -161,7 +169,7 @@ func TestStatusHoldsNobodyUp(t *testing.T) {
 	go s.snapshot(t.Context())
 	<-asked
 	failed := make(chan struct{})
-	go func() { s.failed(&engine.Job{ID: 1}, io.EOF); close(failed) }()
+	go func() { s.failed(&engine.Job{ID: 1}, io.EOF, nil); close(failed) }()
 	select {
 	case <-failed:
 	case <-time.After(hangs):

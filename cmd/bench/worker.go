@@ -90,9 +90,6 @@ its delivery: a worker that was frozen past its lease is refused.`,
 
 // workerScenario returns the default scenario of a worker, with handlers as set by the flags.
 func (f *workerFlags) workerScenario() (*scenarios.Scenario, error) {
-	if len(f.policies) > 1 {
-		return nil, ui.UsageError("--policy: a worker has one")
-	}
 	sc, err := policyScenario(f.load.complete(), f.policies)
 	if err != nil {
 		return nil, err
@@ -109,6 +106,7 @@ func (f *workerFlags) workerScenario() (*scenarios.Scenario, error) {
 // process is one worker process that serves a queue in PostgreSQL.
 type process struct {
 	wall    *world.Wall
+	policy  string // label of the policy
 	store   *pgstore.Store
 	effects *pgstore.Effects // record of the jobs' effects; nil: none
 	node    int32
@@ -142,7 +140,14 @@ func (s *session) work(ctx context.Context, f *workerFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	wall, err := world.OnWallClock(sc, 0, sc.Seed, f.speed)
+	policy := 0
+	if len(f.policies) > 0 {
+		policy = len(sc.Policies) - 1 // the only one that is left, or added as the last
+		if len(sc.PoliciesNamed(f.policies[0])) > 1 {
+			return ui.UsageError("--policy %s: %s has several of that kind; name one by its label", f.policies[0], sc.Name)
+		}
+	}
+	wall, err := world.OnWallClock(sc, policy, sc.Seed, f.speed)
 	if err != nil {
 		return ui.Fail(ui.ExitUsage, err)
 	}
@@ -155,7 +160,7 @@ func (s *session) work(ctx context.Context, f *workerFlags) (err error) {
 		return notServed(ctx, failed("", postgres, err))
 	}
 	defer store.Close()
-	p := &process{wall: wall, classes: world.Settings(sc).Classes, errors: sc.ErrorKinds(), store: store, node: f.node,
+	p := &process{wall: wall, policy: sc.Policies[policy].Label, classes: world.Settings(sc).Classes, errors: sc.ErrorKinds(), store: store, node: f.node,
 		clock: live.Clock(time.Now()), log: slog.New(slog.NewTextHandler(s.console, nil))}
 	if p.node < 0 {
 		p.node = int32(os.Getpid()) % (1 << 24)
@@ -201,6 +206,9 @@ func (f *workerFlags) checkWorker(c *cobra.Command) error {
 	if f.enqueue > mostJobs {
 		return ui.UsageError("%s: want at most %d", typed(c, "enqueue"), mostJobs)
 	}
+	if len(f.policies) > 1 {
+		return ui.UsageError("--policy: a worker has one")
+	}
 	return f.check(c)
 }
 
@@ -211,12 +219,12 @@ func (p *process) engines(f *workerFlags) live.Config {
 		Wake: wakeModes[string(p.wall.Wake())], StopWithin: f.stopWithin.Std(), Logger: p.log}
 }
 
-// serve runs the engines until the process is stopped.
+// serve runs the engines until the process is stopped, or the store refuses the policy.
 func (p *process) serve(ctx context.Context, s *session, f *workerFlags) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	if f.untilEmpty {
-		go p.awaitEmpty(ctx, cancel)
+		go p.awaitEmpty(ctx, func() { cancel(nil) })
 	}
 	c := p.engines(f)
 	if f.status != "" {
@@ -226,8 +234,17 @@ func (p *process) serve(ctx context.Context, s *session, f *workerFlags) error {
 		}
 		s.console.Note("status page at http://%s/, metrics at http://%s/metrics", at, at)
 	}
-	s.console.Note("node %d, process %d: %d workers on schema %s; SIGTERM drains", p.node, os.Getpid(),
-		c.Engine.Workers*c.Engines, f.schema)
+	observe := c.OnCall
+	c.OnCall = func(node int32, call *engine.Call, r *engine.Reply, asked, began, ended engine.Time) {
+		if observe != nil {
+			observe(node, call, r, asked, began, ended)
+		}
+		if errors.Is(r.Err, engine.ErrUnsupported) {
+			cancel(r.Err) // no claim will ever work
+		}
+	}
+	s.console.Note("node %d, process %d: %d workers on schema %s, policy %s; SIGTERM drains", p.node, os.Getpid(),
+		c.Engine.Workers*c.Engines, f.schema, p.policy)
 	err := live.Run(ctx, c)
 	s.console.Note("node %d: %d executions; effects: %d applied, %d known, %d refused as stale, %d failed", p.node,
 		p.executions.Load(), p.effected[pgstore.EffectApplied].Load(), p.effected[pgstore.EffectKnown].Load(),
@@ -235,8 +252,11 @@ func (p *process) serve(ctx context.Context, s *session, f *workerFlags) error {
 	if _, ok := errors.AsType[*live.AbandonedError](err); ok {
 		return ui.Fail(ui.ExitIO, fmt.Errorf("node %d: %w; their leases will expire and others will run them", p.node, err))
 	}
+	if cause := context.Cause(ctx); errors.Is(cause, engine.ErrUnsupported) {
+		err = cause
+	}
 	if err != nil {
-		return failed("", postgres, err)
+		return failed(p.policy, postgres, err)
 	}
 	return nil
 }

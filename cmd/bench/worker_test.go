@@ -222,6 +222,36 @@ func TestWorkerSchemas(t *testing.T) {
 	}
 }
 
+// TestWorkerPolicy serves a queue under the policy of the command line, also if the scenario has others, and ends if
+// PostgreSQL cannot keep it.
+func TestWorkerPolicy(t *testing.T) {
+	needServer(t)
+	scenario := filepath.Join("testdata", "small.yaml")
+	for _, tt := range []struct {
+		name      string
+		arguments []string
+		code      ui.Exit
+		want      string
+	}{
+		{"of no scenario", []string{"--policy", "lifo"}, ui.ExitMet, "policy lifo; SIGTERM"},
+		{"the first", []string{"--scenario", scenario}, ui.ExitMet, "policy fifo; SIGTERM"},
+		{"another", []string{"--scenario", scenario, "--policy", "weighted"}, ui.ExitMet, "policy Weighted 80/20; SIGTERM"},
+		{"added", []string{"--scenario", scenario, "--policy", "lifo"}, ui.ExitMet, "policy lifo; SIGTERM"},
+		{"several", []string{"--scenario", scenario, "--policy", "fifo", "--policy", "lifo"}, ui.ExitUsage, "a worker has one"},
+		{"a kind of several", []string{"--scenario", scenario, "--set", "policies=[{kind: fifo}, {kind: lifo}, {kind: lifo, label: l2}]", "--policy", "lifo"}, ui.ExitMet, "policy lifo; SIGTERM"},
+		{"a kind of several labels", []string{"--scenario", scenario, "--set", "policies=[{kind: lifo, label: l1}, {kind: lifo, label: l2}]", "--policy", "lifo"}, ui.ExitUsage, "small has several of that kind"},
+		{"not for PostgreSQL", []string{"--policy", "aging"}, ui.ExitUsage, `policy "aging" wants what postgres has not`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := command(t.Context(), nil, append([]string{"worker", "--dsn", shared.DSN(), "--schema", "policies", "--enqueue", "3", "--until-empty"}, tt.arguments...)...)
+			out, _ := c.CombinedOutput()
+			if code := c.ProcessState.ExitCode(); code != int(tt.code) || !strings.Contains(string(out), tt.want) {
+				t.Errorf("exit %d, want %d and %q:\n%s", code, tt.code, tt.want, out)
+			}
+		})
+	}
+}
+
 // TestDSN reaches a server by the DSN in a file and in a variable, and warns of a password on the command line alone.
 func TestDSN(t *testing.T) {
 	needServer(t)

@@ -46,6 +46,9 @@ type StoreOptions struct {
 	// Promoted makes a waiting job ready only by Promote. Otherwise it is ready
 	// the instant it is due.
 	Promoted bool
+	// SilentDue keeps the store from announcing a waiting job that becomes ready, by itself or by Promote, to engines that
+	// listen: a poll or another claim finds it.
+	SilentDue bool
 	// LapseAfter, if not negative, is the time after the end of its TTL at which a lease lapses: from
 	// then on its holder's commits and extensions are stale, even before Recover hands the job to a
 	// reaper. Negative: a lease lapses when Recover takes it.

@@ -175,7 +175,9 @@ func (s *Store) toWaiting(ref uint32, r *row, due, now engine.Time, stand engine
 // fromWaiting makes a waiting job ready; its row must be in no structure any more.
 func (s *Store) fromWaiting(ref uint32, r *row, now engine.Time) {
 	s.stats.Waiting[r.class()]--
+	told := s.mu.ready
 	s.toReady(ref, r, r.dueAt, now, r.stand)
+	s.mu.ready = told || !s.options.SilentDue
 }
 
 // promoteOne makes the first waiting job ready, if it is due, and returns its row.

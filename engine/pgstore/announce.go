@@ -69,7 +69,7 @@ func (s *Store) wakeIn(ready bool, delay time.Duration) {
 	if ready {
 		s.wake()
 	}
-	if delay < engine.Forever && s.rules.promotesItself() {
+	if delay < engine.Forever && s.rules.announcesDue() {
 		s.news.add(false, time.Now().Add(time.Duration(nanoseconds(delay))))
 	}
 }
@@ -198,11 +198,11 @@ func earlier(a, b time.Time) time.Time {
 const nextDueSQL = now + " select (select j.due_at from jobs j where j.state = 2 and j.due_at > (select now from t) " +
 	"order by j.due_at, j.id limit 1) - (select now from t)"
 
-// nextDue returns the time at which the next waiting job is due; zero if there is none, or if jobs do not become ready
-// by themselves.
+// nextDue returns the time at which the next waiting job is due; zero if there is none, or if engines are not woken for
+// it.
 func (s *Store) nextDue(ctx context.Context, conn *pgx.Conn) (time.Time, error) {
 	var in *int64
-	if !s.rules.promotesItself() {
+	if !s.rules.announcesDue() {
 		return time.Time{}, nil
 	}
 	err := conn.QueryRow(ctx, nextDueSQL).Scan(&in)

@@ -331,7 +331,7 @@ func TestListenWakesInTime(t *testing.T) {
 
 // TestListenWhereNothingFallsDue does not ask when jobs are due where they do not become ready by that.
 func TestListenWhereNothingFallsDue(t *testing.T) {
-	for _, o := range []engine.StoreOptions{{Promoted: true}, {Held: true}} {
+	for _, o := range []engine.StoreOptions{{Promoted: true}, {Held: true}, {SilentDue: true}} {
 		synctest.Test(t, func(t *testing.T) {
 			server := &scripted{}
 			server.answer = func(sql, _ string) (time.Duration, string) {

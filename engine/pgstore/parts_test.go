@@ -174,6 +174,12 @@ func TestReadyIn(t *testing.T) {
 		if got := r.readyIn(&engine.Outcome{Verb: tt.verb, Delay: time.Minute}); got != tt.want {
 			t.Errorf("%v, held %v: %v, want %v", tt.verb, tt.held, got, tt.want)
 		}
+		if r.options.SilentDue = true; tt.want == time.Minute {
+			tt.want = engine.Forever
+		}
+		if got := r.readyIn(&engine.Outcome{Verb: tt.verb, Delay: time.Minute}); got != tt.want {
+			t.Errorf("%v, held %v, silently: %v, want %v", tt.verb, tt.held, got, tt.want)
+		}
 	}
 }
 

@@ -99,6 +99,9 @@ func (r *rules) dueNow() string {
 // promotesItself reports whether waiting jobs become ready by themselves when due.
 func (r *rules) promotesItself() bool { return !r.options.Promoted && !r.options.Held }
 
+// announcesDue reports whether engines that listen are woken for waiting jobs that become ready by themselves.
+func (r *rules) announcesDue() bool { return r.promotesItself() && !r.options.SilentDue }
+
 // stateBefore returns the SQL expression for the state that a job had before an outcome.
 func (r *rules) stateBefore() string {
 	if r.options.Fence == engine.FenceNone && r.promotesItself() {
@@ -116,14 +119,18 @@ func (r *rules) waitState() engine.State {
 	return engine.Waiting
 }
 
-// readyIn returns the time from an outcome until its job is ready: engine.Forever if it never is, or not by itself.
+// readyIn returns the time from an outcome until its job is ready: engine.Forever if it never is, not by itself, or
+// without an announcement.
 func (r *rules) readyIn(o *engine.Outcome) time.Duration {
 	switch o.Verb {
 	case engine.Return, engine.Redo:
 		return 0
 	case engine.Nack, engine.Snooze:
-		if r.options.Held {
+		switch {
+		case r.options.Held:
 			return 0
+		case r.options.SilentDue:
+			return engine.Forever
 		}
 		return o.Delay
 	}

@@ -39,7 +39,7 @@ func (s *Store) Promote(ctx context.Context, most int, order engine.Order,
 	if err != nil {
 		return dst, s.wrap("promote", err)
 	}
-	if len(out) > len(dst) {
+	if len(out) > len(dst) && !s.rules.options.SilentDue {
 		s.wake()
 	}
 	return out, nil

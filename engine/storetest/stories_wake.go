@@ -18,6 +18,12 @@ var wakeStories = []story{
 		for _, w := range wakes {
 			c.part(w.name, with(w.options), func(c *client) { playWake(c, w) })
 		}
+		for _, w := range wakes {
+			if slices.Contains(silent, w.name) {
+				silently := func(o *engine.StoreOptions) { w.options(o); o.SilentDue = true }
+				c.part(w.name+", silently", with(silently), func(c *client) { playSilence(c, w) })
+			}
+		}
 	}},
 }
 
@@ -137,30 +143,57 @@ var wakes = []wake{
 	}},
 }
 
+// silent names the changes by which a waiting job becomes ready: with engine.StoreOptions.SilentDue they wake nobody.
+var silent = []string{"a delayed enqueue that is due", "a nack without delay", "a nack that is due",
+	"a snooze that is due", "a promotion"}
+
 // patience is the longest time that a listener may take to be woken, or to end.
 const patience = 20 * time.Second
 
-func playWake(c *client, w wake) {
-	w.before(c)
+// listen listens to the store until the test stops it, and returns once wakes of the changes before have come.
+func (c *client) listen() (woken <-chan struct{}, stop func()) {
+	c.Helper()
 	ctx, cancel := context.WithCancel(c.ctx)
-	woken, ended := make(chan struct{}, 1), make(chan error, 1)
+	wakes, ended := make(chan struct{}, 1), make(chan error, 1)
 	go func() {
 		ended <- c.Store.(live.Announcer).Listen(ctx, func() {
 			select {
-			case woken <- struct{}{}:
+			case wakes <- struct{}{}:
 			default:
 			}
 		})
 	}()
-	defer func() {
+	c.listening(wakes)
+	return wakes, func() {
 		cancel()
 		select {
 		case <-ended:
 		case <-time.After(patience):
 			c.Error("still listens after its end")
 		}
-	}()
-	c.listening(woken)
+	}
+}
+
+// playSilence makes a change that makes job 1 claimable and must wake nobody, also some time afterwards.
+func playSilence(c *client, w wake) {
+	w.before(c)
+	woken, stop := c.listen()
+	defer stop()
+	w.cause(c)
+	select {
+	case <-woken:
+		c.Error("somebody was told")
+	case <-time.After(2 * shortly):
+	}
+	if l := ids(c.claim(9)); !slices.Contains(l, 1) {
+		c.Errorf("claimed %v", l)
+	}
+}
+
+func playWake(c *client, w wake) {
+	w.before(c)
+	woken, stop := c.listen()
+	defer stop()
 	began := time.Now()
 	w.cause(c)
 	for limit := time.After(patience); ; {

@@ -95,8 +95,8 @@ func storeOptions(sc *scenarios.Scenario) engine.StoreOptions {
 	e := &sc.Engine
 	o := engine.StoreOptions{Promoted: e.Promoter.On(), LapseAfter: -1, RecoveriesWithin: e.Reaper.Within.Std(),
 		Orphans: e.Reaper.Finds.Value(), MaxInFlight: int(e.MaxInFlight), CountUnacked: e.InFlight.Value(),
-		Held: e.Waiting.Value(), CountAhead: e.Store.Scan.Claim.Ahead > 0, Fence: e.Fence.Value(),
-		Place: e.Place.Value(), KeepDead: sc.Does(fault.Redrive)}
+		Held: e.Waiting.Value(), SilentDue: e.Fetch.OnDue.Value(), CountAhead: e.Store.Scan.Claim.Ahead > 0,
+		Fence: e.Fence.Value(), Place: e.Place.Value(), KeepDead: sc.Does(fault.Redrive)}
 	if e.Reaper.Every == 0 && (!e.Ack.Value() || e.Waiting.Value()) {
 		o.LapseAfter = e.Reaper.Grace.Std()
 	}

@@ -233,6 +233,21 @@ func TestCostOfRows(t *testing.T) {
 	}
 }
 
+// TestDueJobsOfRealStores wakes nobody for a job that falls due where nodes are to find it by a poll.
+func TestDueJobsOfRealStores(t *testing.T) {
+	for onDue, want := range map[string]bool{"wake": false, "poll": true} {
+		sc := loadWall(t, "engine: {fetch: {on-due: "+onDue+"}}\njobs: [{class: a, arrivals: {process: poisson, rate: 1/s}, service: 1s}]")
+		w, err := OnWallClock(sc, 0, 1, Speed{Num: 1, Den: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Close()
+		if got := w.Options().SilentDue; got != want {
+			t.Errorf("on-due: %s: silent %v, want %v", onDue, got, want)
+		}
+	}
+}
+
 var durationType = reflect.TypeFor[time.Duration]()
 
 // fill sets every duration in v.

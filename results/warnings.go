@@ -118,10 +118,11 @@ const relapse = 0.01
 // warnOfRelapse warns of storms from which policy i recovered, but not for good: recovery.time ends when waits have
 // been back to normal for a while, even if jobs that the policy held back are still to come.
 func (s *Summary) warnOfRelapse(i int, runs []*measure.Run, add func(string, ...any)) {
-	set := s.Settings
-	for k, storm := range set.Storms {
-		end := time.Duration(math.MaxInt64)
-		for other, next := range set.Storms {
+	set, storms := s.Settings, s.Settings.StormsOf(i)
+	for k, storm := range storms {
+		first, end := storm.From, time.Duration(math.MaxInt64)
+		for other, next := range storms {
+			first = min(first, next.From)
 			if other != k && next.To >= storm.To {
 				end = min(end, next.From)
 			}
@@ -129,8 +130,8 @@ func (s *Summary) warnOfRelapse(i int, runs []*measure.Run, add func(string, ...
 		again, seeds := 0.0, 0
 		for _, run := range runs {
 			back := run.Find(measure.Query{Metric: "recovery.time", After: storm.Name})
-			calm := starvedWithin(run, set, set.Warmup, set.Storms[0].From)
-			if back.Null || back.Bound != "" || calm > relapse*(set.Storms[0].From-set.Warmup).Seconds() {
+			calm := starvedWithin(run, set, set.Warmup, first)
+			if back.Null || back.Bound != "" || calm > relapse*(first-set.Warmup).Seconds() {
 				continue
 			}
 			from := storm.To + time.Duration(back.Value*float64(time.Second)) + set.Bucket
@@ -139,7 +140,7 @@ func (s *Summary) warnOfRelapse(i int, runs []*measure.Run, add func(string, ...
 			}
 		}
 		if 2*seeds > len(runs) {
-			add("%s: waits are back to normal after %s, but then fresh jobs starve again, for %s in %d of %s: "+
+			add("%s: waits are back to normal after %s, but fresh jobs starve after that, for %s in %d of %s: "+
 				"recovery.time ends at the first return", s.Policies[i].Label, storm.Name,
 				plain.Duration(again/float64(seeds)), seeds, plain.Plural(len(runs), "seed"))
 		}

@@ -96,6 +96,14 @@ func (s *Settings) Wants(metric string) bool {
 		slices.ContainsFunc(s.Asked, func(q Query) bool { return q.Metric == metric })
 }
 
+// StormsOf returns the windows of the storms under policy i, which may have others than the scenario, in the same order.
+func (s *Settings) StormsOf(i int) []Window {
+	if own := s.Policies[i].Storms; own != nil {
+		return own
+	}
+	return s.Storms
+}
+
 // Charted returns the class and the tenant whose starvation is in the time series: those of the first objective on
 // starvation, or else of the first objective that names either; without objectives the first class, if there are
 // several. Both are empty for all jobs.
@@ -128,6 +136,8 @@ type PolicyInfo struct {
 	Entitled float64
 	// Nodes and Workers are overrides by the policy; 0: as in Settings.
 	Nodes, Workers int
+	// Storms are the windows of the storms under the policy, in the order of Settings.Storms; nil: as there.
+	Storms []Window `json:",omitempty"`
 	// Lease is the lease TTL, counted from the claim and from each heartbeat among the events; 0: unlimited, or the events
 	// have no heartbeats.
 	Lease time.Duration

@@ -104,7 +104,7 @@ type recovery struct {
 func (d *drawing) backToNormal(lanes []policy) []recovery {
 	list, any := make([]recovery, len(lanes)), false
 	for i, own := range lanes {
-		for _, storm := range d.settings.Storms {
+		for _, storm := range d.settings.StormsOf(own.index) {
 			e := d.summary.Policies[own.index].Find(measure.Query{Metric: "recovery.time", After: storm.Name})
 			if e == nil {
 				continue

@@ -72,6 +72,7 @@ func paired(base, new *results.Summary) (*results.Summary, error) {
 		return nil, fmt.Errorf("their series have steps of %v and %v: they cannot be drawn over each other", a, b)
 	}
 	settings := *base.Settings
+	settings.Policies = nil
 	settings.Duration = max(settings.Duration, new.Settings.Duration)
 	settings.Storms = plain.Distinct(base.Settings.Storms, new.Settings.Storms)
 	slices.SortStableFunc(settings.Storms, func(a, b measure.Window) int { return cmp.Compare(a.From, b.From) })
@@ -88,6 +89,9 @@ func paired(base, new *results.Summary) (*results.Summary, error) {
 				data.Series[k].Classes = nil
 			}
 		}
+		info := s.Settings.Policies[i]
+		info.Label, info.Storms = p.Label, s.Settings.StormsOf(i)
+		settings.Policies = append(settings.Policies, info)
 		sum.Policies, sum.Data = append(sum.Policies, p), append(sum.Data, data)
 	}
 	for i := range base.Policies {

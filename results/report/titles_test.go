@@ -325,6 +325,26 @@ func TestBacklogTellsOfItsPeaks(t *testing.T) {
 	}
 }
 
+// The mark of a recovery lies after the storm as it is under that policy, which may have it later than the scenario.
+func TestRecoveryAfterTheOwnStorm(t *testing.T) {
+	f := with("own storms", func(f *fixture) {
+		f.policies = 2
+		f.adjust = func(s *measure.Settings, sum *results.Summary) {
+			storm := s.Storms[0]
+			s.Policies[1].Storms = []measure.Window{{Name: storm.Name, From: storm.From, To: storm.To + time.Minute}}
+			for i := range sum.Policies {
+				e := results.Estimate{Query: measure.Query{Metric: "recovery.time", After: storm.Name}, Mean: 5, N: 1}
+				sum.Policies[i].Metrics = append(sum.Policies[i].Metrics, e)
+			}
+		}
+	})
+	d := f.drawing(t)
+	back := d.backToNormal(d.policies)
+	if later := back[1].at[0] - back[0].at[0]; later != 60 {
+		t.Errorf("recovered %v s later, want a minute: %v", later, back)
+	}
+}
+
 // The comparison chart explains its dots and whiskers, and with several policies the baseline's line besides.
 func TestFooterOfTheComparison(t *testing.T) {
 	for _, tt := range []struct {

@@ -114,6 +114,9 @@ policies:
 	if base.Storms[0].From != 3*minute || later.Storms[0].From != 6*minute || later.Storms[0].To != 7*minute {
 		t.Errorf("storms: %v and %v", base.Storms, later.Storms)
 	}
+	if s := Settings(sc); s.Policies[0].Storms != nil || s.StormsOf(0)[0] != base.Storms[0] || s.StormsOf(1)[0] != later.Storms[0] {
+		t.Errorf("storms that reports take: %v and %v", s.StormsOf(0), s.StormsOf(1))
+	}
 	if 2*later.Service != base.Service {
 		t.Errorf("service: %v and %v", base.Service, later.Service)
 	}

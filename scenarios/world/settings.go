@@ -43,10 +43,27 @@ func Settings(sc *scenarios.Scenario) measure.Settings {
 	for i := range sc.Policies {
 		p := &sc.Policies[i]
 		seen := sc.Variant(i).Engine
-		s.Policies = append(s.Policies, measure.PolicyInfo{Kind: p.Kind, Label: p.Label, Entitled: p.Entitled(),
-			Nodes: int(seen.Nodes), Workers: int(seen.Workers), Lease: leaseTold(&seen)})
+		info := measure.PolicyInfo{Kind: p.Kind, Label: p.Label, Entitled: p.Entitled(),
+			Nodes: int(seen.Nodes), Workers: int(seen.Workers), Lease: leaseTold(&seen)}
+		if own := stormsOf(s.Storms, sc, i); !slices.Equal(own, s.Storms) {
+			info.Storms = own
+		}
+		s.Policies = append(s.Policies, info)
 	}
 	return s
+}
+
+// stormsOf returns the windows of storms under policy i, which may override those of the scenario, in the same order.
+func stormsOf(windows []measure.Window, sc *scenarios.Scenario, i int) []measure.Window {
+	own := slices.Clone(windows)
+	for _, w := range Windows(sc.Variant(i)) {
+		for k := range own {
+			if own[k].Name == w.Name {
+				own[k] = w
+			}
+		}
+	}
+	return own
 }
 
 // leaseTold returns the lease TTL for measurements that follow each lease by its claim and heartbeats; 0 where they
@@ -88,14 +105,7 @@ func ofSeconds(n float64) time.Duration {
 func settingsOf(s measure.Settings, sc *scenarios.Scenario, i int) measure.Settings {
 	if seen := sc.Variant(i); seen != sc {
 		describeJobs(seen, &s)
-		s.Storms = slices.Clone(s.Storms)
-		for _, w := range Windows(seen) {
-			for k := range s.Storms {
-				if s.Storms[k].Name == w.Name {
-					s.Storms[k] = w
-				}
-			}
-		}
+		s.Storms = stormsOf(s.Storms, sc, i)
 	}
 	return s
 }

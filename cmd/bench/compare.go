@@ -42,7 +42,8 @@ one-sided test at 0.05 after Holm's adjustment; if more jobs were lost than befo
 nothing could be decided, as with a single round. A metric without a better direction is
 shown, but not judged.
 
-Results of other packages, or of another number of processors, are other benchmarks.`,
+Results of other packages are other benchmarks. So are those of another number of
+processors if a file has several; else the numbers of two files may differ, with a note.`,
 		Example: `  qbench run > old.txt; ...; qbench run > new.txt; qbench compare old.txt new.txt
   qbench run --policy fifo --policy weighted --rounds 10 | qbench compare -
   qbench compare old.txt new.txt --unit jobs/s --max-regression 5%`,

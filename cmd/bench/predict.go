@@ -293,6 +293,7 @@ func (p *prediction) compare(sc *scenarios.Scenario, speed world.Speed) error {
 			continue
 		}
 		row.simulated, row.real, row.unit = a.Mean, b.Mean, b.Unit
+		row.aimed = row.aimed && !(math.IsNaN(a.Mean) && math.IsNaN(b.Mean)) // both have none, as of a storm without jobs
 		row.err, row.hindsight = relative(a.Mean, b.Mean), relative(knowing.Policies[0].Find(row.Query).Mean, b.Mean)
 		row.floor, row.oneFloor = p.floorsOf(&row)
 		row.byRound = p.errorsByRound(row.Query)

@@ -108,6 +108,31 @@ policies: [{kind: fifo}]
 	}
 }
 
+// TestPredictNothing predicts a run with a storm after the last job: no verdict rests on the waits in it, which neither side
+// has.
+func TestPredictNothing(t *testing.T) {
+	s, f, stdout, _ := predictSession(t, `
+duration: 20s
+warmup: 0s
+jobs: [{class: mail, arrivals: {process: constant, rate: 50/s, stop: 10s}, service: 10ms}]
+storms: [{name: late, at: 15s, for: 2s, fail: {hits: [mail], rate: 90%, error: unavailable}}]
+policies: [{kind: fifo}]
+`)
+	got, _ := predictOne(t, s, f, stdout)
+	judged := 0
+	for _, m := range got.Metrics {
+		if m.Aimed {
+			judged++
+		}
+		if during := m.Metric == "fresh.wait.p99 during late"; during && (m.Aimed || m.Why != "" || m.Error != nil) {
+			t.Errorf("%+v", m)
+		}
+	}
+	if judged != 5 {
+		t.Errorf("%d metrics are judged, want 5", judged)
+	}
+}
+
 // slowStore takes its time for every claim.
 type slowStore struct {
 	*memstore.Store

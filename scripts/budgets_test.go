@@ -26,7 +26,7 @@ type budget struct {
 // budgets has a row for each package: its budget and its goal. `go test ./scripts -run Budgets -v` prints the figures
 // of today, and with -rewrite they become the ceilings.
 var budgets = []budget{
-	{"engine", 3487, 2850},
+	{"engine", 3490, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
 	{"engine/check", 3247, 1650},
 	{"engine/dist", 1054, 1020},
@@ -35,8 +35,8 @@ var budgets = []budget{
 	{"engine/keyed", 66, 66},
 	{"engine/live", 1331, 1300},
 	{"engine/live/metrics", 308, 280}, // for Prometheus, which package live does without
-	{"engine/memstore", 3187, 2250},
-	{"engine/pgstore", 2881, 2130},
+	{"engine/memstore", 3189, 2250},
+	{"engine/pgstore", 2888, 2130},
 	{"engine/pgstore/pgserver", 537, 500},
 	{"engine/quantity", 814, 480},
 	{"engine/sim", 1970, 1400},
@@ -60,13 +60,13 @@ var budgets = []budget{
 	{"scenarios/tree", 505, 444}, // YAML with positions
 	{"scenarios/validate", 1171, 600},
 	{"scenarios/verify", 3298, 2600},
-	{"scenarios/world", 4565, 2700},
-	{"results", 4315, 2300},
-	{"results/measure", 4769, 3150},
+	{"scenarios/world", 4615, 2700},
+	{"results", 4316, 2300},
+	{"results/measure", 4779, 3150},
 	{"results/plain", 431, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
-	{"results/report", 6584, 4300}, // of which 300 are the canvas of pixels
+	{"results/report", 6588, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1498, 1700},
-	{"cmd/bench", 4882, 3000}, // of which 90 find out when claims see new jobs
+	{"cmd/bench", 4909, 3000}, // of which 90 find out when claims see new jobs
 	{"cmd/cli", 4966, 3600},
 	{"cmd/input", 144, 100},
 	{"cmd/play", 1117, 700}, // the page of qsim play, served and static
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_170, 56_000
+	mostLines, goalLines             = 82_274, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -96,7 +96,8 @@ func (s *Settings) Wants(metric string) bool {
 		slices.ContainsFunc(s.Asked, func(q Query) bool { return q.Metric == metric })
 }
 
-// StormsOf returns the windows of the storms under policy i, which may have others than the scenario, in the same order.
+// StormsOf returns the windows of the storms under policy i, which may have others than the scenario, in the same
+// order.
 func (s *Settings) StormsOf(i int) []Window {
 	if own := s.Policies[i].Storms; own != nil {
 		return own

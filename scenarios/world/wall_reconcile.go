@@ -177,9 +177,9 @@ func (r *reconciler) job(events []engine.Event) {
 	r.close(&l, events[0].Job)
 }
 
-// byAge puts the events of one job, which are in the order of its lease tokens, into the order of the store: that differs
-// if outcomes were accepted of executions whose lease had passed to another. An event without an age stays behind the one
-// before it, and the end of the job is the last.
+// byAge puts the events of one job, which are in the order of its lease tokens, into the order of the store: that
+// differs if outcomes were accepted of executions whose lease had passed to another. An event without an age stays
+// behind the one before it, and the end of the job is the last.
 func (r *reconciler) byAge(events []engine.Event) {
 	r.aged = r.aged[:0]
 	age := time.Duration(0)

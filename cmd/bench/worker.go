@@ -161,7 +161,8 @@ func (s *session) work(ctx context.Context, f *workerFlags) (err error) {
 	}
 	defer store.Close()
 	p := &process{wall: wall, policy: sc.Policies[policy].Label, classes: world.Settings(sc).Classes,
-		errors: sc.ErrorKinds(), store: store, node: f.node, clock: live.Clock(time.Now()), log: slog.New(slog.NewTextHandler(s.console, nil))}
+		errors: sc.ErrorKinds(), store: store, node: f.node, clock: live.Clock(time.Now()),
+		log: slog.New(slog.NewTextHandler(s.console, nil))}
 	if p.node < 0 {
 		p.node = int32(os.Getpid()) % (1 << 24)
 	}

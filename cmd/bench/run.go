@@ -209,7 +209,7 @@ func (f *runFlags) check(c *cobra.Command) error {
 		name  string
 		value scenarios.Count
 		most  scenarios.Count
-	}{{"jobs", f.load.jobs, mostJobs}, {"workers", f.load.workers, 20_000}, {"engines", f.load.engines, 1000},
+	}{{"jobs", f.load.jobs, mostJobs}, {"workers", f.load.workers, 20_000}, {"engines", f.load.engines, mostEngines},
 		{"batch", f.load.batch, 10_000}, {"rounds", f.rounds, 10_000}} {
 		if c.Flags().Lookup(n.name) != nil && (n.value < 1 || n.value > n.most) {
 			return ui.UsageError("%s: want 1 to %d", typed(c, n.name), n.most)

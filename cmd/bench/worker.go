@@ -164,7 +164,7 @@ func (s *session) work(ctx context.Context, f *workerFlags) (err error) {
 		errors: sc.ErrorKinds(), store: store, node: f.node, clock: live.Clock(time.Now()),
 		log: slog.New(slog.NewTextHandler(s.console, nil))}
 	if p.node < 0 {
-		p.node = int32(os.Getpid()) % (1 << 24)
+		p.node = firstNode(os.Getpid(), wall.Nodes())
 	}
 	if f.effects {
 		if p.effects, err = store.Effects(ctx); err != nil {
@@ -176,6 +176,20 @@ func (s *session) work(ctx context.Context, f *workerFlags) (err error) {
 		return notServed(ctx, failed("", postgres, err))
 	}
 	return p.serve(ctx, s, f)
+}
+
+// mostNode is the highest number of a process's first engine, and mostEngines the highest number of its engines, except
+// of those of a scenario.
+const (
+	mostNode    = 1 << 30
+	mostEngines = 1000
+)
+
+// firstNode returns the number of the first engine of a process by its process ID: the engines of processes whose IDs
+// follow each other have numbers of their own.
+func firstNode(pid, engines int) int32 {
+	each := max(mostEngines, engines)
+	return int32(pid % (mostNode / each) * each)
 }
 
 // notServed returns the error for a worker process that ended before it served the queue.
@@ -201,8 +215,8 @@ func (f *workerFlags) checkWorker(c *cobra.Command) error {
 	if f.schema == "" {
 		return ui.UsageError("--schema: want a name; without the flag it is %s", pgstore.DefaultSchema)
 	}
-	if f.node > 1<<30 || f.node < 0 && c.Flags().Changed("node") {
-		return ui.UsageError("--node %d: want 0 to %d", f.node, 1<<30)
+	if f.node > mostNode || f.node < 0 && c.Flags().Changed("node") {
+		return ui.UsageError("--node %d: want 0 to %d", f.node, mostNode)
 	}
 	if f.enqueue > mostJobs {
 		return ui.UsageError("%s: want at most %d", typed(c, "enqueue"), mostJobs)

@@ -210,6 +210,21 @@ func TestWorkerWakes(t *testing.T) {
 	}
 }
 
+// TestFirstNode gives processes that run at the same time engines with numbers of their own, within bounds.
+func TestFirstNode(t *testing.T) {
+	for _, engines := range []int{1, 3, mostEngines, 20_000} {
+		for _, pid := range []int{1, 23839, 1<<22 - 1} {
+			here, there := firstNode(pid, engines), firstNode(pid+1, engines)
+			if here < 0 || here > mostNode || there >= here && there < here+int32(engines) {
+				t.Errorf("process %d of %d engines begins with node %d, the next one with %d", pid, engines, here, there)
+			}
+		}
+	}
+	if one, two := firstNode(2000, 1), firstNode(1000, 2); one == two || one == two+1 {
+		t.Errorf("process 2000 has node %d, and process 1000 has two from %d on", one, two)
+	}
+}
+
 // TestWorkerSchemas refuses schemas that are none, or PostgreSQL's own, as mistakes of the command line.
 func TestWorkerSchemas(t *testing.T) {
 	needServer(t)

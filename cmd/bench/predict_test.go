@@ -124,7 +124,7 @@ policies: [{kind: fifo}]
 		if m.Aimed {
 			judged++
 		}
-		if during := m.Metric == "fresh.wait.p99 during late"; during && (m.Aimed || m.Why != "" || m.Error != nil) {
+		if during := m.Metric == "fresh.wait.p99 during late"; during && (m.Aimed || m.Why != "" || m.Error != 0) {
 			t.Errorf("%+v", m)
 		}
 	}

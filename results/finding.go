@@ -114,10 +114,23 @@ func (f *finder) cure(c *Column, most int) (Finding, bool) {
 	best := slices.MinFunc(better, func(i, k int) int {
 		return cmp.Or(f.missed(i)-f.missed(k), c.surer(i, k), cmp.Compare(c.Gain(k, f.base), c.Gain(i, f.base)))
 	})
+	for _, i := range better { // one that does as well, and costs less, is the one to name
+		if f.missed(i) == f.missed(best) && c.Cells[i].Value == c.Cells[best].Value &&
+			c.surer(i, best) == 0 && f.cheaper(i, best) {
+			best = i
+		}
+	}
 	policy, others, price := f.Table.Policies[best], f.others(c, best), f.price(c, best)
 	return Finding{Policy: best, Worst: c.says(f.Table.Policies[f.base], f.base),
 		Cure:  policy + ": " + c.Cells[best].Value + changeIn(&c.Cells[best]) + others,
 		Price: price + plain.When(price != "" && others != "", " under "+policy)}, true
+}
+
+// cheaper reports whether policy i costs notably less than policy k by some price of the table, and more by none.
+func (f *finder) cheaper(i, k int) bool {
+	prices := f.In(Pays)
+	return slices.ContainsFunc(prices, func(c *Column) bool { return c.Gain(i, k) >= notable }) &&
+		!slices.ContainsFunc(prices, func(c *Column) bool { return c.beats(k, i) })
 }
 
 // surer compares two policies for sorting: one whose difference from the baseline is undecided (mark "?") comes after

@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -85,21 +86,40 @@ func (w *wire) asks(now engine.Time, c *engine.Call) {
 
 // takesOver checks that a process which has become the leader of recovery looks for expired leases at once.
 func (w *wire) takesOver(now engine.Time, c *engine.Call) {
-	node := c.Engine.Node()
-	n := &w.nodes[node]
-	alone := n.reaps > n.looks // no such call was under way
-	if n.reaps > 0 && now > n.reaps && alone && !w.checker.Froze(node, n.reaps) && !w.checker.Stops(node) {
+	node, n, cfg := c.Engine.Node(), &w.nodes[c.Engine.Node()], w.setup.Node
+	begins := w.heeds(now, node)
+	alone := begins > n.looks // no such call was under way
+	looks := begins > 0 && cfg.Reaper.Guard == engine.FenceDefault && !w.setup.checked.Stalls
+	if looks && now > begins && alone && !w.checker.Froze(node, begins) && !w.checker.Stops(node) {
 		w.checker.Complain(check.Recovery, 0, "node %d leads since %v, and has not looked for expired leases",
-			node, time.Duration(n.reaps))
+			node, time.Duration(begins))
 	}
-	if c.Op == engine.OpLead && c.Role == engine.OpRecover { // whose answer may come before that of the one before
-		n.reaps, n.asks = 0, c.ID
-	} else if n.reaps <= now {
-		n.reaps = 0
+	if c.Op == engine.OpLead && c.Role == engine.OpRecover {
+		n.asks = c.ID
 	}
 	if c.Op == engine.OpRecover {
-		n.recovers, n.looks = c.ID, now.Add(w.setup.Node.CallTimeout)
+		n.recovers, n.looks = c.ID, now.Add(cfg.CallTimeout)
 	}
+}
+
+// heeds applies the answers to a process's requests to lead the recovery that have come by now, as an elector does: that to
+// the latest request counts, and an earlier one unless it timed out or a later one has come. It returns the time at which
+// the process began to lead, 0 if it did not.
+func (w *wire) heeds(now engine.Time, node int32) (begins engine.Time) {
+	n, cfg := &w.nodes[node], w.setup.Node
+	slices.SortStableFunc(n.told, func(a, b told) int { return cmp.Compare(a.comes, b.comes) })
+	for ; len(n.told) > 0 && n.told[0].comes <= now; n.told = n.told[1:] {
+		a := &n.told[0]
+		if a.request <= n.heard || a.request != n.asks && a.comes.Sub(a.sent) >= cfg.CallTimeout {
+			continue
+		}
+		until := plain.Either(a.leads, a.sent.Add(cfg.Leader.TTL), 0)
+		if begins == 0 && n.until <= a.comes && a.comes < until {
+			begins = a.comes
+		}
+		n.heard, n.until = a.request, plain.Either(w.checker.Froze(node, a.comes), engine.Never, until)
+	}
+	return begins
 }
 
 // claimsPromoted checks that a process with idle workers plans a claim once it has promoted jobs.
@@ -200,6 +220,9 @@ func (w *wire) learns(c *engine.Call, r *engine.Reply, s *sent, comes engine.Tim
 	if c.Op == engine.OpRecover && n.engine == c.Engine && c.ID == n.recovers && !s.fate.LoseReply {
 		n.looks = min(n.looks, comes)
 	}
+	if c.Op == engine.OpLead && c.Role == engine.OpRecover && n.engine == c.Engine && r.Err == nil && !s.fate.LoseReply {
+		n.told = append(n.told, told{c.ID, s.at, comes, r.Leading})
+	}
 	switch {
 	case r.Err != nil:
 	case c.Op == engine.OpLead && n.engine != c.Engine: // of a former life
@@ -209,17 +232,7 @@ func (w *wire) learns(c *engine.Call, r *engine.Reply, s *sent, comes engine.Tim
 				c.Engine.Node(), time.Duration(until))
 		}
 	case c.Op == engine.OpLead:
-		node, until := &w.setup.Node, s.at.Add(w.setup.Node.Leader.TTL)
-		looks := node.Reaper.Guard == engine.FenceDefault && !w.setup.checked.Stalls
-		heard := !s.fate.LoseReply && !s.fate.Duplicate && comes < until && c.ID == n.asks
-		switch {
-		case n.leads[c.Role] < comes && looks && heard:
-			n.reaps = comes
-		case c.Role == engine.OpRecover && comes < n.reaps && !s.fate.LoseReply && comes.Sub(s.at) < node.CallTimeout:
-			// An earlier request was executed later, and its answer comes first.
-			n.reaps = plain.Either(s.fate.Duplicate, 0, comes)
-		}
-		n.leads[c.Role] = max(n.leads[c.Role], until)
+		n.leads[c.Role] = max(n.leads[c.Role], s.at.Add(w.setup.Node.Leader.TTL))
 	case c.Op == engine.OpPromote && n.engine == c.Engine && c.ID == n.promotes:
 		heard := !s.fate.LoseReply && !s.fate.Duplicate && comes.Sub(s.at) < w.setup.Node.CallTimeout
 		if c.Step != 1 && len(r.Promoted) > 0 && heard && !w.setup.Node.Fetch.IgnoreDue {

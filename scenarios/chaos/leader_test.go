@@ -17,13 +17,16 @@ func TestNewLeaderLooks(t *testing.T) {
 		name    string
 		looked  engine.Time // time of its latest call to recover, whose answer takes 60 ms
 		answers bool        // that answer arrives
+		again   bool        // it asks to lead again, before the answer that makes it the leader
 		breaks  bool
 	}{
-		{"it looked long ago", 6000 * ms, true, true},
-		{"its call for them timed out", 6000 * ms, false, true},
-		{"it has just looked", 7900 * ms, true, true},
-		{"it is looking", 7990 * ms, true, false},
-		{"it looks, and will hear nothing", 7900 * ms, false, false},
+		{"it looked long ago", 6000 * ms, true, false, true},
+		{"it looked long ago, and asks again", 6000 * ms, true, true, true},
+		{"its call for them timed out", 6000 * ms, false, false, true},
+		{"it has just looked", 7900 * ms, true, false, true},
+		{"it is looking", 7990 * ms, true, false, false},
+		{"it is looking, and asks again", 7990 * ms, true, true, false},
+		{"it looks, and will hear nothing", 7900 * ms, false, false, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -44,7 +47,10 @@ func TestNewLeaderLooks(t *testing.T) {
 			send(5020*ms, true, engine.Call{ID: 2, Op: engine.OpRecover})
 			send(tt.looked, tt.answers, engine.Call{ID: 3, Op: engine.OpRecover})
 			send(7995*ms, true, engine.Call{ID: 4, Op: engine.OpLead, Role: engine.OpRecover}) // from 8.015 s on
-			send(8500*ms, false, engine.Call{ID: 5, Op: engine.OpStats})
+			if tt.again {
+				send(8000*ms, false, engine.Call{ID: 5, Op: engine.OpLead, Role: engine.OpRecover})
+			}
+			send(8500*ms, false, engine.Call{ID: 6, Op: engine.OpStats})
 			if b := checker.Breach(); (b != nil) != tt.breaks {
 				t.Errorf("got breach %v, want one: %v", b, tt.breaks)
 			}

@@ -89,13 +89,22 @@ type caller struct {
 	engine   engine.EngineID            // its latest life
 	claims   engine.Time                // earliest time of its next claim, unless it is woken
 	leads    [engine.NumOps]engine.Time // by role, latest end of its leadership
-	reaps    engine.Time                // begin of its leadership, when it must look for expired leases; 0: it need not
+	asks     uint64                     // ID of its latest request to lead the recovery
+	heard    uint64                     // ID of the latest such request whose answer counted
+	told     []told                     // answers to such requests that have not come yet
+	until    engine.Time                // end of that leadership as the process knows it; Never: not known
 	recovers uint64                     // ID of its latest call to recover
 	looks    engine.Time                // end of that call: its answer arrives, or it has timed out
-	asks     uint64                     // ID of its latest call to lead the recovery
 	claim    uint64                     // ID of its latest claim
 	promotes uint64                     // ID of its latest call to promote
 	promoted engine.Time                // arrival of an answer with promoted jobs, at which it must plan a claim; 0: none
+}
+
+// told is an answer to a request to lead the recovery: the ID of the request, when it was sent, and when the answer comes.
+type told struct {
+	request     uint64
+	sent, comes engine.Time
+	leads       bool
 }
 
 // content is a fingerprint of the jobs in a call.

@@ -33,8 +33,8 @@ func TestAsked(t *testing.T) {
 	fromClaim := func(r *check.Rules) { // 1 s before its failure
 		r.Node.Kinds = []engine.KindConfig{{From: engine.Leased, Grain: 500 * time.Millisecond}}
 	}
-	resets := func(r *check.Rules) { r.Resets = true }
-	mayReset := func(r *check.Rules) { r.Resets, r.Keeps = true, true }
+	resets := func(r *check.Rules) { r.Redrive.Resets = true }
+	mayReset := func(r *check.Rules) { r.Redrive = check.Redrive{Resets: true, Keeps: true} }
 	revived := func() *story { // it has failed, died, and fails again once it was redriven
 		s := again().commit(engine.Buried, 1, 2, engine.Conflict, 0).add(engine.Event{Kind: engine.Redriven, Job: 1, Class: engine.Retry})
 		return s.lease(1, 0, 3, 0, 3*time.Second).start(1, 0, 0, 3).finish(1, 0, 0, 3, bad)

@@ -277,13 +277,13 @@ func (c *Checker) followRedriven(s *subject) {
 	if retry := c.rules.retry(j.kind); retry != nil && retry.MaxAttempts > 0 {
 		j.charged.least = min(j.charged.least, retry.MaxAttempts-1) // one more claim is allowed
 	}
-	if c.rules.Resets {
+	if c.rules.Redrive.Resets {
 		j.charged = span{0, math.MaxInt32 / 2}
 		j.failures = span{0, math.MaxInt32 / 2}
 		r := c.jobs.recoveries[s.r]
 		r.vague, j.delay = true, 0
 		c.jobs.recoveries[s.r] = r
-		if delete(c.jobs.passed, s.r); c.rules.Keeps { // and its latest delay
+		if delete(c.jobs.passed, s.r); c.rules.Redrive.Keeps { // and its latest delay
 			c.jobs.passed[s.r] = engine.Forever
 		}
 	}

@@ -21,8 +21,7 @@ type Rules struct {
 	Keyed   bool                      // jobs may have serial keys, whatever Serial is
 	Sheds   time.Duration             // claims may bury jobs that have been ready for longer than this; 0: none
 	Starves bool                      // retries may stay ready for ever
-	Resets  bool                      // a redriven job may have its attempts reset
-	Keeps   bool                      // a redriven job may keep its attempts
+	Redrive Redrive
 	// LostWaiting reports whether a waiting job may be left at the end because a process died while making it ready;
 	// nil: none may. LostInFlight allows jobs in flight without a holder to be left, because their lease may never end.
 	LostWaiting  func(engine.JobID) bool
@@ -78,6 +77,9 @@ type Rules struct {
 
 	Only Set // invariants to check
 }
+
+// Redrive is what may become of the attempts of dead jobs that are made ready again: they are reset, or kept.
+type Redrive struct{ Resets, Keeps bool }
 
 // Share is the share Num / Den of the claims of each node that is guaranteed to fresh jobs, to within one claim, while
 // fresh jobs and retries are both ready. With Den 0 no share is guaranteed.

@@ -215,7 +215,7 @@ func (w *world) rules() check.Rules {
 		r.Serial = func(j engine.JobID) uint32 { return serialKey(j, w.serialKeys) }
 	}
 	for _, c := range w.config.Controls {
-		r.Resets = r.Resets || c.Reset
+		r.Redrive.Resets = r.Redrive.Resets || c.Reset
 	}
 	return r
 }

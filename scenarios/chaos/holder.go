@@ -102,9 +102,9 @@ func (w *wire) takesOver(now engine.Time, c *engine.Call) {
 	}
 }
 
-// heeds applies the answers to a process's requests to lead the recovery that have come by now, as an elector does: that to
-// the latest request counts, and an earlier one unless it timed out or a later one has come. It returns the time at which
-// the process began to lead, 0 if it did not.
+// heeds applies the answers to a process's requests to lead the recovery that have come by now, as an elector does:
+// that to the latest request counts, and an earlier one unless it timed out or a later one has come. It returns the
+// time at which the process began to lead, 0 if it did not.
 func (w *wire) heeds(now engine.Time, node int32) (begins engine.Time) {
 	n, cfg := &w.nodes[node], w.setup.Node
 	slices.SortStableFunc(n.told, func(a, b told) int { return cmp.Compare(a.comes, b.comes) })

@@ -100,7 +100,7 @@ type caller struct {
 	promoted engine.Time                // arrival of an answer with promoted jobs, at which it must plan a claim; 0: none
 }
 
-// told is an answer to a request to lead the recovery: the ID of the request, when it was sent, and when the answer comes.
+// told is an answer to a request to lead the recovery: the request's ID, when it was sent, and when the answer comes.
 type told struct {
 	request     uint64
 	sent, comes engine.Time

@@ -50,7 +50,8 @@ func (w *world) promises(rand keyed.Rand) check.Rules {
 		!slices.ContainsFunc(sc.Storms, func(s scenarios.Storm) bool { return s.Effect().Extra > 0 })
 	r.Conserving = policyRules(&r, w.policy())
 	for _, c := range t.controls {
-		r.Resets, r.Keeps = r.Resets || c.Reset, r.Keeps || c.Kind == fault.Redrive && !c.Reset
+		d := &r.Redrive
+		d.Resets, d.Keeps = d.Resets || c.Reset, d.Keeps || c.Kind == fault.Redrive && !c.Reset
 	}
 	for i := range t.faults {
 		if f := &t.faults[i]; f.Duplicate > 0 && f.Ops[engine.OpClaim] {

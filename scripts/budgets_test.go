@@ -28,7 +28,7 @@ type budget struct {
 var budgets = []budget{
 	{"engine", 3490, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
-	{"engine/check", 3247, 1650},
+	{"engine/check", 3249, 1650},
 	{"engine/dist", 1054, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 85, 83},    // of which 33 are the FIFO that package engine had, and package sim once more
@@ -44,7 +44,7 @@ var budgets = []budget{
 	{"policies", 2763, 1850},
 	{"scenarios", 1132, 800},      // the language with the rooms below it: 4,700 in all
 	{"scenarios/apply", 517, 398}, // of which systems.yaml is the table
-	{"scenarios/chaos", 2316, 1350},
+	{"scenarios/chaos", 2338, 1350},
 	{"scenarios/checked", 188, 196},
 	{"scenarios/checks", 423, 300},
 	{"scenarios/diagnostics", 525, 559},
@@ -60,13 +60,13 @@ var budgets = []budget{
 	{"scenarios/tree", 505, 444}, // YAML with positions
 	{"scenarios/validate", 1171, 600},
 	{"scenarios/verify", 3298, 2600},
-	{"scenarios/world", 4615, 2700},
-	{"results", 4316, 2300},
+	{"scenarios/world", 4616, 2700},
+	{"results", 4329, 2300},
 	{"results/measure", 4780, 3150},
 	{"results/plain", 431, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
 	{"results/report", 6588, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1498, 1700},
-	{"cmd/bench", 4909, 3000}, // of which 90 find out when claims see new jobs
+	{"cmd/bench", 4924, 3000}, // of which 90 find out when claims see new jobs
 	{"cmd/cli", 4966, 3600},
 	{"cmd/input", 144, 100},
 	{"cmd/play", 1117, 700}, // the page of qsim play, served and static
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_275, 56_000
+	mostLines, goalLines             = 82_328, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

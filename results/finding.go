@@ -121,7 +121,9 @@ func (f *finder) cure(c *Column, most int) (Finding, bool) {
 		}
 	}
 	policy, others, price := f.Table.Policies[best], f.others(c, best), f.price(c, best)
-	return Finding{Policy: best, Worst: c.says(f.Table.Policies[f.base], f.base),
+	met := !slices.ContainsFunc(c.Cells[f.base].Verdicts, func(v *Verdict) bool { return v.Outcome != Met })
+	goal := plain.When(met && c.GoalText() != "", " (goal "+c.GoalText()+" met)")
+	return Finding{Policy: best, Worst: c.says(f.Table.Policies[f.base], f.base) + goal,
 		Cure:  policy + ": " + c.Cells[best].Value + changeIn(&c.Cells[best]) + others,
 		Price: price + plain.When(price != "" && others != "", " under "+policy)}, true
 }

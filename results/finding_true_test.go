@@ -43,7 +43,7 @@ func TestFindingIsTrue(t *testing.T) {
 		{"the times of those that did not die", "A: dead jobs 0, none is better. B: 50.",
 			tableSummary(20, 0, "sojourn.p99", []float64{629, 3.4}, "dead.count", []float64{0, 50}).judgedAll("sojourn.p99", "below 15m", Met).
 				judgedAll("dead.count", "below 60", Met)},
-		{"nor are they a price", "A: duplicates 9. B: 1 (−89%).",
+		{"nor are they a price", "A: duplicates 9 (goal ≤ 10 met). B: 1 (−89%).",
 			tableSummary(20, 0, "duplicates.count", []float64{9, 1}, "dead.count", []float64{50, 0}, "sojourn.mean", []float64{1, 50}).
 				judgedAll("duplicates.count", "below 10", Met)},
 		{"a lower bound is not better", "No difference between the 2 policies is shown.",
@@ -52,7 +52,7 @@ func TestFindingIsTrue(t *testing.T) {
 		{"nor worse than one", "No difference between the 2 policies is shown.",
 			tableSummary(20, 0, "retry.wait.max", []float64{30, 90}).judgedAll("retry.wait.max", "below 100s", Met).bounded("retry.wait.max", 0, 1).
 				unsure("retry.wait.max", 0.001, 1)},
-		{"better than a lower bound", "A: longest wait of retries ≥ 1m30s. B: 30.0s (≤ −67%).",
+		{"better than a lower bound", "A: longest wait of retries ≥ 1m30s (goal ≤ 100s met). B: 30.0s (≤ −67%).",
 			tableSummary(20, 0, "retry.wait.max", []float64{90, 30}).judgedAll("retry.wait.max", "below 100s", Met).bounded("retry.wait.max", 0)},
 		{"of two that do as well, the one that costs less", "A: p99 wait of fresh jobs 9.0s. C: 100ms (−99%), B 100ms too; retries wait 2× longer under C.",
 			tableSummary(20, 0, "fresh.wait.p99", []float64{9, .1, .1}, "retry.wait.mean", []float64{1, 60, 2}).
@@ -67,21 +67,21 @@ func TestFindingIsTrue(t *testing.T) {
 		{"a cure that is expected to miss more", "A: p99 wait of fresh jobs 1.0s, none is better. B: 21.0s (×21).",
 			tableSummary(20, 0, "deaths.limit", []float64{843, 0}, "fresh.wait.p99", []float64{1, 21}).judgedAll("deaths.limit", "below 1000", Unclear).
 				judged("fresh.wait.p99", "below 2s", map[int]Outcome{1: Unclear}, true).judged("fresh.wait.p99", "below 2s", map[int]Outcome{0: Unclear}, false)},
-		{"few seeds do not tell apart", "A: mean time until done 9.0s. B: 1.0s (−89%, not told apart yet).",
+		{"few seeds do not tell apart", "A: mean time until done 9.0s (goal ≤ 50s met). B: 1.0s (−89%, not told apart yet).",
 			tableSummary(2, 5, "sojourn.mean", []float64{9, 1}).judgedAll("sojourn.mean", "below 50s", Met).unsure("sojourn.mean", 0.2, 1)},
-		{"told apart before a larger one", "A: mean time until done 9.0s. C: 3.0s (−67%).",
+		{"told apart before a larger one", "A: mean time until done 9.0s (goal ≤ 50s met). C: 3.0s (−67%).",
 			tableSummary(2, 5, "sojourn.mean", []float64{9, 1, 3}).judgedAll("sojourn.mean", "below 50s", Met).unsure("sojourn.mean", 0.2, 1)},
 		{"not told apart among many tests", "No difference between the 2 policies is shown.",
 			tableSummary(20, 5, "sojourn.mean", []float64{9, 1}).judgedAll("sojourn.mean", "below 50s", Met).unsure("sojourn.mean", 0.03, 1)},
 		{"a difference in what is paid alone", "No difference between the 2 policies is shown in what you get.",
 			tableSummary(20, 0, "fresh.wait.p99", []float64{1, 1}, "retry.wait.mean", []float64{1, 17}).judgedAll("fresh.wait.p99", "below 2s", Met)},
-		{"no price that is not told apart", "A: duplicates 9. B: 1 (−89%).",
+		{"no price that is not told apart", "A: duplicates 9 (goal ≤ 10 met). B: 1 (−89%).",
 			tableSummary(2, 0, "duplicates.count", []float64{9, 1}, "retry.wait.mean", []float64{1, 50}).judgedAll("duplicates.count", "below 10", Met).
 				unsure("retry.wait.mean", 0.2, 1)},
-		{"the price is as sure as the cure", "A: mean wait of retries 9.0s. B: 1.0s (−89%, not told apart yet); 12× the dead jobs.",
+		{"the price is as sure as the cure", "A: mean wait of retries 9.0s (goal ≤ 50s met). B: 1.0s (−89%, not told apart yet); 12× the dead jobs.",
 			tableSummary(2, 5, "retry.wait.mean", []float64{9, 1}, "dead.count", []float64{4, 50}).judgedAll("retry.wait.mean", "below 50s", Met).
 				unsure("retry.wait.mean", 0.2, 1).unsure("dead.count", 0.2, 1)},
-		{"the others too", "A: duplicates 9. B: 0 (−100%), the other two 0 too.",
+		{"the others too", "A: duplicates 9 (goal ≤ 10 met). B: 0 (−100%), the other two 0 too.",
 			tableSummary(20, 0, "duplicates.count", []float64{9, 0, 0, 0}).judgedAll("duplicates.count", "below 10", Met)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -99,7 +99,7 @@ func TestAskedKeepsPrices(t *testing.T) {
 			judgedAll("duplicates.count", "below 10", Met)
 		s.Settings = &measure.Settings{Asked: []measure.Query{{Metric: asked}}}
 		table := TableOf(s)
-		if got, want := FindingOf(s, table).String(), "A: duplicates 9. B: 1 (−89%); retries wait 3× longer."; got != want {
+		if got, want := FindingOf(s, table).String(), "A: duplicates 9 (goal ≤ 10 met). B: 1 (−89%); retries wait 3× longer."; got != want {
 			t.Errorf("asked %s: got %s, want %s", asked, got, want)
 		}
 		if c := table.Find(measure.Query{Metric: asked}); c == nil || c.Part != Asked {

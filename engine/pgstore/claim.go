@@ -147,7 +147,7 @@ func (c *claimed) read(rows pgx.Rows) error {
 		if term := c.terms[at/answerPart/2]; at/answerPart%2 == 0 {
 			l.Shed, l.Token, c.shed = true, 0, true
 			l.Delivery++ // it tells its class
-		} else if term.plain() { // others leave out jobs before the last one that they take
+		} else if term.plain() && term.wait != waitLeave { // others leave out jobs before the last one that they take
 			c.ends(term.class, place{l.Priority, key})
 		}
 		c.dst, c.places = append(c.dst, l), append(c.places, at)

@@ -109,6 +109,7 @@ func TestClockSetBack(t *testing.T) {
 func TestFrontOfMixedPlans(t *testing.T) {
 	for name, other := range map[string]engine.Term{
 		"oldest of any": {Order: engine.OldestOfAny}, "newest": {Order: engine.NewestReady}, "of a kind": {Kinds: 1 << 9},
+		"not late": {MaxWait: 2500 * time.Millisecond},
 	} {
 		s, ctx := open(t, engine.StoreOptions{LapseAfter: -1}), bounded(t)
 		move := stopClock(t, s)

@@ -119,20 +119,17 @@ func (r *rules) waitState() engine.State {
 	return engine.Waiting
 }
 
-// readyIn returns the time from an outcome until its job is ready: engine.Forever if it never is, not by itself, or
-// without an announcement.
+// readyIn returns the time from an outcome until its job is ready, at least 1ns where it waits to be due before that;
+// engine.Forever if it ends.
 func (r *rules) readyIn(o *engine.Outcome) time.Duration {
 	switch o.Verb {
 	case engine.Return, engine.Redo:
 		return 0
 	case engine.Nack, engine.Snooze:
-		switch {
-		case r.options.Held:
+		if r.options.Held {
 			return 0
-		case r.options.SilentDue:
-			return engine.Forever
 		}
-		return o.Delay
+		return max(o.Delay, 1)
 	}
 	return engine.Forever
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"maps"
 	"slices"
@@ -84,12 +83,17 @@ func newRig(w *world.Wall, store engine.Store) *rig {
 	for range r.meters {
 		r.doubts = append(r.doubts, map[engine.BatchID]*doubt{})
 	}
-	r.engines = live.Config{
-		Engine: w.Engine(), Engines: w.Nodes(), Store: store, OnCall: r.onCall, CancelWithin: 10 * time.Second,
-		Policy: func(int32) engine.Policy { return w.Policy() }, Wake: wakeModes[string(w.Wake())],
-		OnFailure: func(*engine.Job, engine.ErrorKind, error) {}, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
-	}
+	c := enginesOf(w, store)
+	c.OnCall, c.CancelWithin, c.Logger = r.onCall, 10*time.Second, slog.New(slog.DiscardHandler)
+	c.OnFailure = func(*engine.Job, engine.ErrorKind, error) {}
+	r.engines = c
 	return r
+}
+
+// enginesOf returns the configuration of the engines of a scenario on a store.
+func enginesOf(w *world.Wall, store engine.Store) live.Config {
+	return live.Config{Engine: w.Engine(), Engines: w.Nodes(), Store: store, Wake: wakeModes[string(w.Wake())],
+		Policy: func(int32) engine.Policy { return w.Policy() }}
 }
 
 // storeError returns a store's error prefixed with the name of the call, unless it begins with that already.

@@ -227,13 +227,6 @@ func (f *workerFlags) checkWorker(c *cobra.Command) error {
 	return f.check(c)
 }
 
-// engines returns the configuration of the engines, as the scenario prescribes.
-func (p *process) engines(f *workerFlags) live.Config {
-	return live.Config{Engine: p.wall.Engine(), Engines: p.wall.Nodes(), FirstNode: p.node, Store: p.store,
-		Handler: p.handle, Policy: func(int32) engine.Policy { return p.wall.Policy() },
-		Wake: wakeModes[string(p.wall.Wake())], StopWithin: f.stopWithin.Std(), Logger: p.log}
-}
-
 // serve runs the engines until the process is stopped, or the store refuses the policy.
 func (p *process) serve(ctx context.Context, s *session, f *workerFlags) error {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -241,7 +234,8 @@ func (p *process) serve(ctx context.Context, s *session, f *workerFlags) error {
 	if f.untilEmpty {
 		go p.awaitEmpty(ctx, func() { cancel(nil) })
 	}
-	c := p.engines(f)
+	c := enginesOf(p.wall, p.store)
+	c.FirstNode, c.Handler, c.StopWithin, c.Logger = p.node, p.handle, f.stopWithin.Std(), p.log
 	if f.status != "" {
 		at, err := newStatus(p, f, &c).serve(ctx, f.status)
 		if err != nil {

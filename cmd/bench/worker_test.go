@@ -204,7 +204,7 @@ func TestWorkerWakes(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer wall.Close()
-		if got := (&process{wall: wall}).engines(f).Wake; got != want {
+		if got := enginesOf(wall, nil).Wake; got != want {
 			t.Errorf("wake: %s: mode %d, want %d", wake, got, want)
 		}
 	}

@@ -77,7 +77,7 @@ func newStatus(p *process, f *workerFlags, c *live.Config) *status {
 	m := metrics.New(c.Store, metrics.Options{Classes: p.classes, ErrorName: p.errorName,
 		Workers: c.Engine.Workers * c.Engines})
 	s := &status{process: p, stats: m.Stats, schema: f.schema, began: time.Now(), kinds: map[engine.ErrorKind]int64{}}
-	c.Handler, c.Recorder, c.OnCall = c.Handler.With(s.watch), m.Recorder, m.OnCall
+	c.Handler, c.OnFailure, c.Recorder, c.OnCall = c.Handler.With(s.watch), s.failed, m.Recorder, m.OnCall
 	speed := prometheus.NewGauge(prometheus.GaugeOpts{Name: "qsim_speed",
 		Help: "Seconds of the scenario that pass in one second."})
 	speed.Set(float64(f.speed.Num) / float64(f.speed.Den))
@@ -88,32 +88,19 @@ func newStatus(p *process, f *workerFlags, c *live.Config) *status {
 	return s
 }
 
-// watch is a live.Hook that counts executions and records those that fail.
+// watch is a live.Hook that counts running executions.
 func (s *status) watch(next live.Handler) live.Handler {
 	return func(ctx context.Context, j *engine.Job) error {
 		s.running.Add(1)
 		defer s.running.Add(-1)
-		err := next(ctx, j)
-		if err != nil {
-			s.failed(j, err, context.Cause(ctx))
-		}
-		return err
+		return next(ctx, j)
 	}
 }
 
-// failed records a failed execution, with the kind of its error as the engine sees it; cause is that of a cancellation.
-func (s *status) failed(j *engine.Job, err, cause error) {
-	kind := engine.FirstErrorKind
-	var own *live.Error
-	switch {
-	case cause == live.ErrTimeout:
-		kind = engine.Timeout
-	case cause == live.ErrLeaseLost:
-		kind = engine.LeaseExpired
-	case errors.As(err, &own):
-		kind = own.Kind
-	case cause == live.ErrStopped:
-		kind = engine.Canceled
+// failed records a failed execution, for live.Config.OnFailure, and logs it if it panicked.
+func (s *status) failed(j *engine.Job, kind engine.ErrorKind, err error) {
+	if p, ok := err.(*live.PanicError); ok {
+		s.process.log.Error("worker: "+p.Error(), "job", uint64(j.ID), "stack", string(p.Stack))
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -1,22 +1,29 @@
 package bench
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"qsim/engine"
 	"qsim/engine/live"
+	"qsim/engine/memstore"
 	"qsim/engine/pgstore"
 	"qsim/engine/pgstore/pgserver"
+	"qsim/scenarios/world"
 )
 
 // TestWorkerStatus reads the page of a worker that runs 4 of 20 jobs, which take a minute, and another two that fail at
@@ -139,16 +146,7 @@ func TestStatusFailures(t *testing.T) {
 	s := &status{process: &process{errors: names}, stats: idle, kinds: map[engine.ErrorKind]int64{}}
 	for i := range 30 {
 		kind := []engine.ErrorKind{engine.Timeout, engine.FirstErrorKind + 2}[i%2]
-		fail := func(context.Context, *engine.Job) error { return &live.Error{Kind: kind, Err: io.EOF} }
-		_ = s.watch(fail)(t.Context(), &engine.Job{ID: engine.JobID(i)})
-	}
-	for cause, kind := range map[error]engine.ErrorKind{live.ErrTimeout: engine.Timeout, live.ErrLeaseLost: engine.LeaseExpired, live.ErrStopped: engine.Canceled} {
-		cut := &status{process: s.process, kinds: map[engine.ErrorKind]int64{}} // of a statement that the end of its context cut off
-		ctx, cancel := context.WithCancelCause(t.Context())
-		cancel(cause)
-		if _ = cut.watch(func(ctx context.Context, _ *engine.Job) error { return ctx.Err() })(ctx, &engine.Job{}); cut.kinds[kind] != 1 {
-			t.Errorf("%v: counted as %v, want %v", cause, cut.kinds, kind)
-		}
+		s.failed(&engine.Job{ID: engine.JobID(i)}, kind, io.EOF)
 	}
 	got := s.snapshot(t.Context())
 	if len(got.Failures) != mostFailures || got.Failures[0].Job != 29 || got.Failures[0].Error != "EOF" {
@@ -156,6 +154,57 @@ func TestStatusFailures(t *testing.T) {
 	}
 	if len(got.Failed) != 2 || got.Failed["timeout"] != 15 || got.Failed["refused"] != 15 || got.Failures[0].Kind != "refused" {
 		t.Errorf("by kind %v", got.Failed)
+	}
+}
+
+// TestStatusKinds counts executions that are cut off under the kind of that end, whatever error their statements had, and
+// panics, which are logged as without a status page.
+func TestStatusKinds(t *testing.T) {
+	wall := openWall(t, smallLoad(1))
+	for _, tt := range []struct {
+		kind engine.ErrorKind
+		ends func(ctx context.Context, j *engine.Job, store engine.Store) // brings the end about
+	}{
+		{engine.Timeout, func(context.Context, *engine.Job, engine.Store) {}},
+		{engine.Canceled, func(context.Context, *engine.Job, engine.Store) {}},
+		{engine.LeaseExpired, func(ctx context.Context, j *engine.Job, store engine.Store) {
+			ack := engine.Outcome{LeaseKey: engine.LeaseKey{Job: j.ID, Token: 1}, Verb: engine.Ack}
+			_, _ = store.Commit(ctx, engine.Batch{ID: engine.BatchID{Engine: 1, Seq: 1}, Outcomes: []engine.Outcome{ack}}, nil)
+		}},
+		{engine.Panicked, func(context.Context, *engine.Job, engine.Store) { panic("a bug") }},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			store, log := memstore.New(live.Clock(time.Now()), engine.StoreOptions{LapseAfter: -1}), new(bytes.Buffer)
+			f, p := &workerFlags{}, &process{wall: wall, log: slog.New(slog.NewTextHandler(log, nil))}
+			f.speed = world.Speed{Num: 1, Den: 1}
+			c := enginesOf(wall, store)
+			c.Logger = p.log
+			c.Engine.Kinds = slices.Clone(c.Engine.Kinds)
+			if tt.kind == engine.Timeout {
+				c.Engine.Kinds[0].Timeout = time.Second
+			}
+			c.Handler = func(ctx context.Context, j *engine.Job) error {
+				if j.Delivery > 1 {
+					return nil
+				}
+				tt.ends(ctx, j, store)
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			s := newStatus(p, f, &c)
+			ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+			defer stop()
+			if err := cmp.Or(store.Enqueue(ctx, []engine.NewJob{{ID: 1}}), live.Run(ctx, c)); err != nil {
+				t.Fatal(err)
+			}
+			got := s.snapshot(context.Background())
+			if len(s.kinds) != 1 || s.kinds[tt.kind] != 1 || len(got.Failures) != 1 || got.Running != 0 {
+				t.Errorf("%v: counted as %v, listed as %+v, %d running", tt.kind, s.kinds, got.Failures, got.Running)
+			}
+			if bytes.Contains(log.Bytes(), []byte("a bug")) != (tt.kind == engine.Panicked) {
+				t.Errorf("%v: the log is %q", tt.kind, log)
+			}
+		})
 	}
 }
 
@@ -169,7 +218,7 @@ func TestStatusHoldsNobodyUp(t *testing.T) {
 	go s.snapshot(t.Context())
 	<-asked
 	failed := make(chan struct{})
-	go func() { s.failed(&engine.Job{ID: 1}, io.EOF, nil); close(failed) }()
+	go func() { s.failed(&engine.Job{ID: 1}, engine.FirstErrorKind, io.EOF); close(failed) }()
 	select {
 	case <-failed:
 	case <-time.After(hangs):

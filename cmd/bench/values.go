@@ -84,10 +84,8 @@ func typed(c *cobra.Command, name string) string {
 func seconds(s float64) string {
 	d := time.Duration(math.Round(s * float64(time.Second)))
 	switch {
-	case s > 0 && d < 100*time.Nanosecond:
-		return strconv.FormatFloat(s*float64(time.Second), 'g', 3, 64) + "ns"
 	case s > 0 && d < time.Microsecond:
-		return d.String()
+		return strconv.FormatFloat(s*float64(time.Second), 'g', 3, 64) + "ns"
 	case d < 10*time.Microsecond:
 		return d.Round(10 * time.Nanosecond).String()
 	case d < 10*time.Millisecond:

@@ -53,9 +53,10 @@ another is idle or a job of higher priority comes, and a crash holds so many mor
 their leases expire. 0 turns it off.
 
 With --scenario it is a scenario at --speed: the same arrivals, run times and failures by
-the same draws as in a simulation, with handlers that sleep. Seeds are the rounds. All
-times that are printed are those of the scenario, so that they compare with qsim run.
-What only a simulation can do, such as a crash, is refused by its key.
+the same draws as in a simulation, with handlers that sleep. Seeds are the rounds. The
+times that are printed are those of the scenario, so that they compare with qsim run, but
+with --format bench ns/op, claim-sec/job and commit-sec/job are real. What only a
+simulation can do, such as a crash, is refused by its key.
 
 PostgreSQL is reached by --dsn or PGHOST, PGUSER and so on. If none of them is set,
 qbench starts a server of its own in a temporary folder, if one is installed. It

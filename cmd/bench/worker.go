@@ -73,6 +73,8 @@ its delivery: a worker that was frozen past its lease is refused.`,
 		"its process id)")
 	flags.Lookup("node").DefValue = "0" // the help text does not print it
 	addWorkFlags(c, &f.load)
+	flags.Lookup("policy").Usage = "the `POLICY`: a kind, or a map in YAML; of a scenario a label or kind (default: its " +
+		"first, or fifo)"
 	flags.Lookup("engines").Usage = "engines in this process; each takes a number from --node on"
 	addValue(c, &f.ttl, "ttl", "DURATION", "30s", "leases last this long, and are extended three times in that time")
 	flags.BoolVar(&f.effects, "effects", false, "record finished work in the table effects, fenced")

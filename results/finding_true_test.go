@@ -57,6 +57,19 @@ func TestFindingIsTrue(t *testing.T) {
 		{"of two that do as well, the one that costs less", "A: p99 wait of fresh jobs 9.0s. C: 100ms (−99%), B 100ms too; retries wait 2× longer under C.",
 			tableSummary(20, 0, "fresh.wait.p99", []float64{9, .1, .1}, "retry.wait.mean", []float64{1, 60, 2}).
 				judged("fresh.wait.p99", "below 1s", map[int]Outcome{0: Missed, 1: Met, 2: Met}, false)},
+		{"not one that costs less here and more there", "A: p99 wait of fresh jobs 9.0s. B: 100ms (−99%), C 100ms too; retries wait 60× longer under B.",
+			tableSummary(20, 0, "fresh.wait.p99", []float64{9, .1, .1}, "retry.wait.mean", []float64{1, 60, 2}, "wasted", []float64{.01, .02, .3}).
+				judged("fresh.wait.p99", "below 1s", map[int]Outcome{0: Missed, 1: Met, 2: Met}, false)},
+		{"nor one that costs less and does worse", "A: p99 wait of fresh jobs 9.0s. B: 100ms (−99%), C 200ms; retries wait 60× longer under B.",
+			tableSummary(20, 0, "fresh.wait.p99", []float64{9, .1, .2}, "retry.wait.mean", []float64{1, 60, 2}).
+				judged("fresh.wait.p99", "below 1s", map[int]Outcome{0: Missed, 1: Met, 2: Met}, false)},
+		{"nor one that costs less and misses more", "A: p99 wait of fresh jobs 9.0s. B: 100ms (−99%), C 100ms too; retries wait 60× longer under B.",
+			tableSummary(20, 0, "fresh.wait.p99", []float64{9, .1, .1}, "retry.wait.mean", []float64{1, 60, 2}, "sojourn.max", []float64{50, 50, 80}).
+				judged("fresh.wait.p99", "below 1s", map[int]Outcome{0: Missed, 1: Met, 2: Met}, false).
+				judged("sojourn.max", "below 60s", map[int]Outcome{0: Met, 1: Met, 2: Missed}, false)},
+		{"nor one that costs less and is less sure", "A: p99 wait of fresh jobs 9.0s. B: 100ms (−99%); retries wait 60× longer.",
+			tableSummary(2, 0, "fresh.wait.p99", []float64{9, .1, .1}, "retry.wait.mean", []float64{1, 60, 2}).
+				judged("fresh.wait.p99", "below 1s", map[int]Outcome{0: Missed, 1: Met, 2: Met}, false).unsure("fresh.wait.p99", 0.2, 2)},
 		{"a fact of the run within a range", "None of the 2 policies is shown to be better.",
 			tableSummary(20, 0, "utilization", []float64{0.3, 0.01}).judgedAll("utilization", "below 50%", Met).judgedAll("utilization", "above 1%", Met)},
 		{"a fact of the run without a goal", "None of the 2 policies is shown to be better.",

@@ -119,11 +119,11 @@ const relapse = 0.01
 // been back to normal for a while, even if jobs that the policy held back are still to come.
 func (s *Summary) warnOfRelapse(i int, runs []*measure.Run, add func(string, ...any)) {
 	set, storms := s.Settings, s.Settings.StormsOf(i)
-	for k, storm := range storms {
+	for _, storm := range storms {
 		first, end := storm.From, time.Duration(math.MaxInt64)
-		for other, next := range storms {
+		for _, next := range storms {
 			first = min(first, next.From)
-			if other != k && next.To >= storm.To {
+			if next.To > storm.To {
 				end = min(end, next.From)
 			}
 		}

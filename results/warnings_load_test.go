@@ -120,30 +120,36 @@ func TestWarningOfOverload(t *testing.T) {
 // jobs starve for more than a hundredth of the run, as they did not before the storms.
 func TestWarningOfRelapse(t *testing.T) {
 	down, up := measure.Window{Name: "down", From: 200 * time.Second, To: 300 * time.Second}, measure.Window{Name: "up", From: 400 * time.Second, To: 500 * time.Second}
+	early, both := measure.Window{Name: "early", From: 110 * time.Second, To: 120 * time.Second}, measure.Window{Name: "both", From: 250 * time.Second, To: 300 * time.Second}
 	for _, tt := range []struct {
 		name     string
 		storms   []measure.Window
 		back     measure.Value
 		from, to int // buckets in which fresh jobs starve, half of the time
 		want     bool
+		seeds    uint64           // with such a run, of three
 		own      []measure.Window // storms of the policy
 	}{
-		{"again", []measure.Window{down}, measure.Value{Value: 20}, 34, 38, true, nil},
-		{"not for long", []measure.Window{down}, measure.Value{Value: 20}, 34, 35, false, nil},
-		{"before it was back", []measure.Window{down}, measure.Value{Value: 80}, 31, 38, false, nil},
-		{"never back", []measure.Window{down}, measure.Value{Value: 20, Bound: ">="}, 34, 38, false, nil},
-		{"not known", []measure.Window{down}, measure.Value{Null: true}, 34, 38, false, nil},
-		{"from the start", []measure.Window{down}, measure.Value{Value: 20}, 5, 38, false, nil},
-		{"in the next storm", []measure.Window{down, up}, measure.Value{Value: 20}, 42, 48, false, nil},
-		{"before the next storm", []measure.Window{down, up}, measure.Value{Value: 20}, 34, 38, true, nil},
-		{"in its own storm", []measure.Window{down}, measure.Value{Value: 20}, 36, 44, false, []measure.Window{{Name: "down", From: 350 * time.Second, To: 450 * time.Second}}},
+		{"again", []measure.Window{down}, measure.Value{Value: 20}, 34, 38, true, 2, nil},
+		{"in one seed of three", []measure.Window{down}, measure.Value{Value: 20}, 34, 38, false, 1, nil},
+		{"as it was back", []measure.Window{down}, measure.Value{Value: 20}, 32, 34, false, 2, nil},
+		{"not for long", []measure.Window{down}, measure.Value{Value: 20}, 34, 35, false, 2, nil},
+		{"before it was back", []measure.Window{down}, measure.Value{Value: 80}, 31, 38, false, 2, nil},
+		{"never back", []measure.Window{down}, measure.Value{Value: 20, Bound: ">="}, 34, 38, false, 2, nil},
+		{"not known", []measure.Window{down}, measure.Value{Null: true}, 34, 38, false, 2, nil},
+		{"from the start", []measure.Window{down}, measure.Value{Value: 20}, 5, 38, false, 2, nil},
+		{"in the next storm", []measure.Window{down, up}, measure.Value{Value: 20}, 42, 48, false, 2, nil},
+		{"before the next storm", []measure.Window{down, up}, measure.Value{Value: 20}, 34, 38, true, 2, nil},
+		{"after one that ends with another", []measure.Window{down, both}, measure.Value{Value: 20}, 34, 38, true, 2, nil},
+		{"from an earlier storm on", []measure.Window{early, down}, measure.Value{Value: 20}, 12, 37, true, 2, nil},
+		{"in its own storm", []measure.Window{down}, measure.Value{Value: 20}, 36, 44, false, 2, []measure.Window{{Name: "down", From: 350 * time.Second, To: 450 * time.Second}}},
 	} {
 		s := watching()
 		s.Bucket, s.Warmup, s.Duration, s.Storms = 10*time.Second, 0, 600*time.Second, tt.storms
 		s.Policies[1].Storms = tt.own
 		runs := slices.Concat(scattered(0, 3, 0.1), scattered(1, 3, 0.1))
 		for i := range runs {
-			if runs[i].Policy == 1 && runs[i].Seed <= 2 {
+			if runs[i].Policy == 1 && runs[i].Seed <= tt.seeds {
 				tt.back.Query = measure.Query{Metric: "recovery.time", After: "down"}
 				runs[i].Values = append(runs[i].Values, tt.back)
 				runs[i].Series.Starved = make([]float64, 60)

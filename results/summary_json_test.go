@@ -108,6 +108,19 @@ func TestReadSummaryKeepsUnknownMetrics(t *testing.T) {
 	}
 }
 
+// Of a key that stands twice the later one holds, and bytes that are no text become �, as earlier versions read and wrote
+// them.
+func TestOddJSON(t *testing.T) {
+	s, err := ReadSummary(strings.NewReader(`{"version": 1, "seeds": [1], "seeds": [2], "policies": [{"label": "A"}]}`))
+	if err != nil || !slices.Equal(s.Seeds, []uint64{2}) {
+		t.Errorf("got %+v, %v", s, err)
+	}
+	got, err := MarshalLines(map[string]string{"b\xff": "\xff", "a": "<"})
+	if want := "{\"a\": \"<\", \"b�\": \"�\"}\n"; err != nil || string(got) != want {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
+}
+
 // TestReadSummaryWithoutKeys: a number whose key is missing is as unknown as one that is null.
 func TestReadSummaryWithoutKeys(t *testing.T) {
 	s, err := ReadSummary(strings.NewReader(`{"version": 1, "seeds": [1], "policies": [{"label": "A", "metrics": {"wasted": {"values": [null]}},

@@ -59,6 +59,10 @@ func TestAsked(t *testing.T) {
 		{"redriven with what it had", revived(), 0, job(3, 3*time.Second, time.Second), .5, "", nil},
 		{"redriven as new", revived(), 0, job(3, 3*time.Second, 0), .5, "", resets},
 		{"redriven as new, and told the delay before", revived(), 0, job(3, 3*time.Second, time.Second), .5, "I-15", resets},
+		{"redriven as new, and told what was over of the delay before", revived(), 0, job(3, 3*time.Second, 500*time.Millisecond), .5, "I-15", func(r *check.Rules) {
+			rounded(r)
+			resets(r)
+		}},
 		{"redriven as new, or not", revived(), 0, job(3, 3*time.Second, 0), .5, "", mayReset},
 		{"redriven as new, or with what it had", revived(), 0, job(3, 3*time.Second, time.Second), .5, "", mayReset},
 		{"it is not told the delay", again(), 0, job(2, 3*time.Second, 0), .5, "I-15", nil},

@@ -294,6 +294,10 @@ func TestBreaches(t *testing.T) {
 		}, "I-4"},
 		{"recovered, and tried again at its deadline", expired(), func(r *check.Rules) { r.Node.Kinds = []engine.KindConfig{{Deadline: 12 * time.Second}} }, "I-4"},
 		{"recovered, and tried again before its deadline", expired(), func(r *check.Rules) { r.Node.Kinds = []engine.KindConfig{{Deadline: 12*time.Second + 1}} }, ""},
+		{"recovered after it had ended, and tried again before its deadline", running().after(time.Second).finish(1, 0, 0, 1, engine.Timeout).restart(0).after(10*time.Second).take(1, 1).
+			add(engine.Event{Kind: engine.Nacked, Job: 1, Node: 1, Delivery: 1, Error: engine.LeaseExpired, Delay: time.Second, From: engine.InFlight, Token: 2}), func(r *check.Rules) {
+			r.Node.Kinds = []engine.KindConfig{{Deadline: 12*time.Second + 1}}
+		}, ""},
 		{"recovered at its deadline, and ready at once", recovered().commit(engine.Returned, 1, 1, engine.LeaseExpired, 0), func(r *check.Rules) { r.Node.Kinds = []engine.KindConfig{{Deadline: 11 * time.Second}} }, "I-4"},
 		{"recovered at its deadline, and handed back", recovered().commit(engine.Returned, 1, 1, engine.LeaseExpired, 0), func(r *check.Rules) {
 			r.Node.Kinds, r.Node.Reaper.Nothing = []engine.KindConfig{{Deadline: 11 * time.Second}}, true

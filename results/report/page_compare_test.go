@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,6 +32,22 @@ func compared() (base, new *results.Summary, c *results.Comparison) {
 		}
 	}
 	return base, new, c
+}
+
+// Each side of a comparison has its own storms, which may be at another time than those of the other.
+func TestComparedStorms(t *testing.T) {
+	base, new, _ := compared()
+	new.Settings.Storms = slices.Clone(base.Settings.Storms)
+	new.Settings.Storms[0].To += time.Minute
+	sum, err := paired(base, new)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, side := range []*results.Summary{base, new, base, new} {
+		if got, want := sum.Settings.StormsOf(i), side.Settings.Storms; !slices.Equal(got, want) || sum.Settings.Policies[i].Label != sum.Policies[i].Label {
+			t.Errorf("%s has the storms %v, want %v", sum.Settings.Policies[i].Label, got, want)
+		}
+	}
 }
 
 func TestComparePage(t *testing.T) {

@@ -105,7 +105,7 @@ func ofSeconds(n float64) time.Duration {
 func settingsOf(s measure.Settings, sc *scenarios.Scenario, i int) measure.Settings {
 	if seen := sc.Variant(i); seen != sc {
 		describeJobs(seen, &s)
-		s.Storms = stormsOf(s.Storms, sc, i)
+		s.Storms = s.StormsOf(i)
 	}
 	return s
 }

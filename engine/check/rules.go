@@ -78,7 +78,8 @@ type Rules struct {
 	Only Set // invariants to check
 }
 
-// Redrive is what may become of the attempts of dead jobs that are made ready again: they are reset, or kept.
+// Redrive says what the redrives of a run (dead jobs are made ready again) do to the number of attempts that a job has
+// used: some set it to 0 (Resets), some leave it (Keeps).
 type Redrive struct{ Resets, Keeps bool }
 
 // Share is the share Num / Den of the claims of each node that is guaranteed to fresh jobs, to within one claim, while

@@ -29,9 +29,7 @@ func RecordJobs(all ...Recorder) JobRecorder {
 			to = j
 		} else if rec != nil {
 			b := &eventBuilder{first: to, second: rec}
-			if b.memory, ok = rec.(memory); !ok {
-				b.memory = b
-			}
+			b.keeper, _ = rec.(keeper)
 			to = b
 		}
 	}
@@ -50,19 +48,34 @@ func (nobody) Started(Time, int32, Slot, *Lease, time.Duration)             {}
 func (nobody) Finished(Time, int32, Slot, *Lease, ErrorKind, time.Duration) {}
 func (nobody) Committed(Time, int32, EventKind, *Outcome, *Result)          {}
 
-// memory is a Recorder that keeps events and provides the memory for the next one, so that no event is copied into it.
-type memory interface{ Next() *Event }
+// keeper is a Recorder that keeps events, some of them built in its own memory, so that they are not copied.
+type keeper interface {
+	// Add adds an event, whose fields the caller sets at once, and replaces Record for that event.
+	Add() *Event
+}
 
 // eventBuilder is a JobRecorder that passes events to two recorders, to the second as Event values.
 type eventBuilder struct {
 	first  JobRecorder
 	second Recorder
-	memory memory // of the second; itself, if that has none
-	event  Event
+	keeper keeper // the second, if it is one
+	event  Event  // the latest event, if it is none
 }
 
-// Next returns the memory in which the caller builds the next event.
-func (b *eventBuilder) Next() *Event { return &b.event }
+// add returns the memory in which the next event is built.
+func (b *eventBuilder) add() *Event {
+	if b.keeper != nil {
+		return b.keeper.Add()
+	}
+	return &b.event
+}
+
+// added passes the event that was built to the second recorder, which has it already if it is a keeper.
+func (b *eventBuilder) added() {
+	if b.keeper == nil {
+		b.second.Record(&b.event)
+	}
+}
 
 // Record passes an event to both recorders of the eventBuilder.
 func (b *eventBuilder) Record(e *Event) {
@@ -72,55 +85,55 @@ func (b *eventBuilder) Record(e *Event) {
 
 func (b *eventBuilder) Called(at Time, node int32, op Op, rows int32) {
 	b.first.Called(at, node, op, rows)
-	e := b.memory.Next()
+	e := b.add()
 	*e = Event{At: at, Kind: Called}
 	e.Node, e.Op, e.Count = node, op, rows
-	b.second.Record(e)
+	b.added()
 }
 
 func (b *eventBuilder) Enqueued(at Time, j *NewJob) {
 	b.first.Enqueued(at, j)
-	e := b.memory.Next()
+	e := b.add()
 	*e = Event{At: at, Kind: Enqueued, Node: -1}
 	e.JobKind, e.Tenant, e.Job, e.Delay = j.Kind, j.Tenant, j.ID, j.Delay
-	b.second.Record(e)
+	b.added()
 }
 
 func (b *eventBuilder) Promoted(at Time, node int32, p *Promotion) {
 	b.first.Promoted(at, node, p)
-	e := b.memory.Next()
+	e := b.add()
 	*e = Event{At: at, Kind: Promoted, Node: node, Class: p.Class, JobKind: p.Kind, Tenant: p.Tenant, Job: p.Job}
-	b.second.Record(e)
+	b.added()
 }
 
 func (b *eventBuilder) Leased(at Time, node int32, l *Lease) {
 	b.first.Leased(at, node, l)
-	e := b.memory.Next()
+	e := b.add()
 	e.fill(at, Leased, node, l)
-	b.second.Record(e)
+	b.added()
 }
 
 func (b *eventBuilder) Started(at Time, node int32, s Slot, l *Lease, waited time.Duration) {
 	b.first.Started(at, node, s, l, waited)
-	e := b.memory.Next()
+	e := b.add()
 	*e = Event{At: at, Kind: Started, Waited: waited}
 	e.runs(node, s, l)
-	b.second.Record(e)
+	b.added()
 }
 
 func (b *eventBuilder) Finished(at Time, node int32, s Slot, l *Lease, err ErrorKind, ran time.Duration) {
 	b.first.Finished(at, node, s, l, err, ran)
-	e := b.memory.Next()
+	e := b.add()
 	*e = Event{At: at, Kind: Finished, Error: err, Ran: ran}
 	e.runs(node, s, l)
-	b.second.Record(e)
+	b.added()
 }
 
 func (b *eventBuilder) Committed(at Time, node int32, kind EventKind, o *Outcome, r *Result) {
 	b.first.Committed(at, node, kind, o, r)
-	e := b.memory.Next()
+	e := b.add()
 	e.judge(at, kind, node, o, r)
-	b.second.Record(e)
+	b.added()
 }
 
 // runs sets the fields of an event about a running job: its node and slot, and those that its lease determines.

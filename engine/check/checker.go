@@ -95,18 +95,21 @@ func (c *Checker) Checks() [NumInvariants]int64 {
 	return checks
 }
 
-// Next returns the memory of the event that Record queues next: an event that is built there is not copied.
-func (c *Checker) Next() *engine.Event { return &c.queue[c.queued] }
-
-// Record queues an event. It is checked when the queue is full, when a process starts or dies, or before the checker
-// is asked for what depends on it.
+// Record queues an event. It is checked when a process starts or dies, or as those that Add returns.
 func (c *Checker) Record(e *engine.Event) {
-	if next := c.Next(); e != next {
-		*next = *e
-	}
-	if c.queued++; c.queued == len(c.queue) || e.Kind >= engine.NodeUp {
+	if *c.Add() = *e; e.Kind >= engine.NodeUp {
 		c.caughtUp()
 	}
+}
+
+// Add queues an event whose fields the caller sets at once. It is checked when the queue is full and the next event
+// comes, or before the checker is asked for what depends on it.
+func (c *Checker) Add() *engine.Event {
+	if c.queued == len(c.queue) {
+		c.caughtUp()
+	}
+	c.queued++
+	return &c.queue[c.queued-1]
 }
 
 // caughtUp returns the checker, after it has checked the queued events.

@@ -28,9 +28,10 @@ func TestCatchesUp(t *testing.T) {
 		"Waits":     func(c *Checker) { c.Waits(time.Second) },
 		"a start":   func(c *Checker) { c.Record(&engine.Event{Kind: engine.NodeUp}) },
 		"full": func(c *Checker) {
-			for id := range engine.JobID(len(c.queue) - 1) {
+			for id := range engine.JobID(len(c.queue)) {
 				c.Record(&engine.Event{Kind: engine.Enqueued, Job: id + 2, Node: -1})
 			}
+			c.queued-- // of the event that found it full
 		},
 	} {
 		c := New(Rules{Nodes: 1})
@@ -41,12 +42,10 @@ func TestCatchesUp(t *testing.T) {
 	}
 }
 
-// TestNext records an event that was built in the checker's own memory, and one that was built elsewhere.
-func TestNext(t *testing.T) {
+// TestAdd records an event that is built in the checker's own memory, and one that was built elsewhere.
+func TestAdd(t *testing.T) {
 	c := New(Rules{Nodes: 1})
-	e := c.Next()
-	*e = engine.Event{Kind: engine.Enqueued, Job: 1, Node: -1}
-	c.Record(e)
+	*c.Add() = engine.Event{Kind: engine.Enqueued, Job: 1, Node: -1}
 	c.Record(&engine.Event{Kind: engine.Enqueued, Job: 2, Node: -1})
 	if c.Balance(engine.Stats{Ready: [engine.NumClasses]int{2, 0}}); c.Breach() != nil {
 		t.Error(c.Breach())

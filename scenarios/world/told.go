@@ -63,26 +63,31 @@ func (t *told) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	t.checker.Planned(t.node, v.Now)
 	from := len(dst)
 	dst = t.Policy.Plan(v, dst)
-	kinds, whole := engine.Kinds(0), true
+	terms, kinds, whole := dst[from:], engine.Kinds(0), true
 	t.allows = [engine.NumClasses + 1]int{}
-	for i := range dst[from:] {
-		term := &dst[from+i]
-		whole = whole && term.Class != engine.AnyClass && term.Kinds == 0 && term.Tenant == 0 && term.Rule == nil &&
-			term.PerTenant == 0 && term.MaxWait == 0 && term.Shed == 0
+	for i := range terms {
+		term := &terms[i]
 		if kinds |= term.Kinds; term.Kinds == 0 {
 			kinds = ^engine.Kinds(0)
 		}
-		if term.Kinds == 0 && term.Tenant == 0 && term.PerTenant == 0 && (term.MaxWait == 0 || term.Shed > 0) {
+		if term.Kinds != 0 || term.Tenant != 0 || term.PerTenant != 0 {
+			whole = false
+			continue
+		}
+		if term.MaxWait == 0 || term.Shed > 0 {
 			t.allows[term.Class] += min(term.Limit, v.Idle)
 		}
+		if term.Class == engine.AnyClass || term.Rule != nil || term.MaxWait != 0 || term.Shed != 0 {
+			whole = false
+		}
 	}
-	if len(dst) > from && !t.sent {
+	if len(terms) > 0 && !t.sent {
 		t.checker.Claims(t.node, true)
 	}
 	t.kinds, t.idle, t.whole, t.goesOn = kinds, v.Idle, whole, false
-	t.most[engine.Fresh], t.most[engine.Retry] = policies.Asked(v, dst[from:])
+	t.most[engine.Fresh], t.most[engine.Retry] = policies.Asked(v, terms)
 	if t.law != nil {
-		if wrong := t.law.Plan(v, dst[from:]); wrong != "" {
+		if wrong := t.law.Plan(v, terms); wrong != "" {
 			t.checker.Complain(check.Shares, 0, "node %d: %s", t.node, wrong)
 		}
 	}

@@ -1,5 +1,7 @@
 package engine
 
+import "slices"
+
 // Slot is the index of a held lease in an engine's table.
 type Slot int32
 
@@ -50,6 +52,9 @@ func (t *leaseTable) init(workers int) { t.idle = workers }
 // hold takes a free slot for lease l, which is buffered until a worker runs its job.
 func (t *leaseTable) hold(l *Lease, now Time) Slot {
 	if len(t.free) == 0 {
+		if n := len(t.slots); n == cap(t.slots) {
+			t.slots = slices.Grow(t.slots, n+1) // it doubles: append grows by a quarter, and copies more
+		}
 		t.slots, t.lives = append(t.slots, heldLease{}), append(t.lives, 0)
 		t.free = append(t.free, Slot(len(t.slots)-1))
 	}

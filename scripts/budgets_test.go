@@ -48,7 +48,7 @@ var budgets = []budget{
 	{"scenarios/checked", 188, 196},
 	{"scenarios/checks", 423, 300},
 	{"scenarios/diagnostics", 525, 559},
-	{"scenarios/estimate", 596, 250},
+	{"scenarios/estimate", 598, 250},
 	{"scenarios/imports", 4545, 3650},
 	{"scenarios/origins", 225, 150}, // qsim explain
 	{"scenarios/pool", 118, 100},
@@ -67,7 +67,7 @@ var budgets = []budget{
 	{"results/report", 6588, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1498, 1700},
 	{"cmd/bench", 4910, 3000}, // of which 90 find out when claims see new jobs
-	{"cmd/cli", 4966, 3600},
+	{"cmd/cli", 4967, 3600},
 	{"cmd/input", 144, 100},
 	{"cmd/play", 1117, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_340, 56_000
+	mostLines, goalLines             = 82_343, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -18,10 +18,12 @@ type Footprint struct {
 	Traced bool    // jobs of traces come as well, which are not counted
 }
 
-// bytesPerJob and bytesPerLease are the memory of a job and of a lease, measured on runs of millions of either.
+// bytesPerJob, bytesPerLease and bytesPerNode are the memory of a job, of a lease and of a node, measured on runs of
+// millions of jobs or leases, or of 100,000 nodes.
 const (
 	bytesPerJob   = 190
 	bytesPerLease = 1200
+	bytesPerNode  = 6000
 	bytesAtLeast  = 1 << 20
 )
 
@@ -92,7 +94,7 @@ func of(sc *spec.Scenario) Footprint {
 	// In a storm the same jobs are queued or wait for a retry.
 	queued := max(backlog(flows, workers)+waiting, backlog(slices.Concat(flows, troubles), workers))
 	f.Jobs = min(f.All, running+queued)
-	f.Bytes = bytesAtLeast + f.Jobs*bytesPerJob + running*bytesPerLease
+	f.Bytes = bytesAtLeast + f.Jobs*bytesPerJob + running*bytesPerLease + float64(sc.Engine.Nodes)*bytesPerNode
 	return f
 }
 

@@ -22,7 +22,8 @@ type Schedule struct {
 	Job func(at time.Time) engine.NewJob
 }
 
-// Every returns a Schedule.Next function for the multiples of a period: with a period of 24 hours, every midnight UTC.
+// Every returns a Schedule.Next function for the multiples of a period, which must be positive: with a period of 24
+// hours, every midnight UTC.
 func Every(period time.Duration) func(after time.Time) time.Time {
 	return func(after time.Time) time.Time { return after.Truncate(period).Add(period) }
 }
@@ -30,12 +31,13 @@ func Every(period time.Duration) func(after time.Time) time.Time {
 // Follow enqueues the jobs of a schedule until ctx is done or no time is left, when it returns nil. Any number of
 // processes may follow it, each by its own clock: for each time one job is enqueued, by the first process to try. Times
 // that pass while no process follows it are skipped. While the store is unavailable Follow tries again, about once a
-// second; it returns other errors.
+// second; it returns other errors, also that of a schedule whose next time is not after the one before.
 func (s *Store) Follow(ctx context.Context, sc Schedule) error {
-	for at := sc.Next(time.Now()); !at.IsZero() && pause(ctx, time.Until(at)); {
+	at, over := sc.after(time.Now())
+	for over == nil && !at.IsZero() && pause(ctx, time.Until(at)) {
 		switch err := s.enqueueFor(ctx, &sc, at); {
 		case err == nil, errors.Is(err, engine.ErrDuplicate):
-			at = sc.Next(later(at, time.Now()))
+			at, over = sc.after(later(at, time.Now()))
 		case ctx.Err() != nil:
 		case !errors.Is(err, engine.ErrUnavailable):
 			return err
@@ -43,7 +45,18 @@ func (s *Store) Follow(ctx context.Context, sc Schedule) error {
 			pause(ctx, time.Second)
 		}
 	}
-	return nil
+	return over
+}
+
+// after returns the first time of the schedule after t, and an error if Next returns one that is not after t: a job for
+// each would be enqueued without a pause, for ever.
+func (sc *Schedule) after(t time.Time) (time.Time, error) {
+	at := sc.Next(t)
+	if !at.IsZero() && !at.After(t) {
+		return at, fmt.Errorf("schedule %s: Next(%s) is %s, which is not after it", sc.Name,
+			t.UTC().Format(time.RFC3339Nano), at.UTC().Format(time.RFC3339Nano))
+	}
+	return at, nil
 }
 
 // enqueueFor enqueues a schedule's job for one of its times, unless that for this or a later time was enqueued.

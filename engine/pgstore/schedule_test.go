@@ -73,7 +73,7 @@ func TestFollow(t *testing.T) {
 
 // TestFollowInTime follows a schedule of a minute: it tries once for each time, once a second while the store is
 // unavailable, goes on to the next time if the job is refused as one that is there, skips times that passed meanwhile,
-// and ends with any other error.
+// and ends with any other error, or where the next time is not after the one before.
 func TestFollowInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		codes := []string{"", "23505", "53200", "53200", "", "slow", "", "22012"}
@@ -126,6 +126,21 @@ func TestFollowInTime(t *testing.T) {
 		sc.Job = func(time.Time) engine.NewJob { tries = append(tries, try{}); return engine.NewJob{ID: 1} }
 		if err := s.Follow(t.Context(), sc); err != nil || len(tries) != 1 || time.Since(last) != 0 {
 			t.Errorf("of a schedule that ends: %d tries, until %v after it: %v", len(tries), time.Since(last), err)
+		}
+
+		stuck := time.Now().Add(time.Minute)
+		for name, tt := range map[string]struct {
+			next  func(time.Time) time.Time
+			tries int
+		}{
+			"no period": {Every(0), 0}, "a negative period": {Every(-time.Second), 0},
+			"the same time for ever": {func(time.Time) time.Time { return stuck }, 1},
+		} {
+			codes, tries, sc.Next = []string{"", "22012"}, nil, tt.next // the second of these is not tried
+			err := s.Follow(t.Context(), sc)
+			if err == nil || !strings.HasPrefix(err.Error(), "schedule often: Next(") || len(tries) != tt.tries {
+				t.Errorf("%s: %d tries, %v", name, len(tries), err)
+			}
 		}
 	})
 	now := time.Now()

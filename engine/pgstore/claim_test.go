@@ -84,7 +84,8 @@ func TestShedIsAnnounced(t *testing.T) {
 
 // TestClockSetBack claims jobs that are ready by an earlier clock than that by which they were enqueued: none has waited
 // for less than no time, which would make an engine hold it, and claim more, until the clock is where it was. Where jobs
-// are claimed before they are due, that is what it means.
+// are claimed before they are due, that is what it means. None is younger than new: it would outlive its deadline by as
+// much, and take from the sum of all sojourns.
 func TestClockSetBack(t *testing.T) {
 	for _, held := range []bool{false, true} {
 		s, ctx := open(t, engine.StoreOptions{LapseAfter: -1, Held: held}), bounded(t)
@@ -99,7 +100,12 @@ func TestClockSetBack(t *testing.T) {
 		}
 		l, _, err := s.Claim(ctx, peer, engine.Plan{Limit: 2, Terms: []engine.Term{anyTerm(2)}}, time.Minute, nil)
 		if err != nil || len(l) != 2 || l[0].Waited != want || l[1].Waited != want {
-			t.Errorf("held %v: %+v, %v, want a wait of %v", held, l, err, want)
+			t.Fatalf("held %v: %+v, %v, want a wait of %v", held, l, err, want)
+		}
+		ack := engine.Outcome{LeaseKey: l[0].Key(), Verb: engine.Ack}
+		done, err := s.Commit(ctx, engine.Batch{ID: engine.BatchID{Engine: peer, Seq: 1}, Outcomes: []engine.Outcome{ack}}, nil)
+		if err != nil || l[0].Age != 0 || done[0].Age != 0 {
+			t.Errorf("held %v: claimed at an age of %v, acked at %v, %v", held, l[0].Age, done[0].Age, err)
 		}
 	}
 }

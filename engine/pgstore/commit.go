@@ -233,7 +233,8 @@ func readResults(rows pgx.Rows, part []int32, results []engine.Result, a *answer
 			a.freed = a.freed || what&rowFreed != 0
 			was := engine.State(what &^ rowFreed)
 			class := classBefore(was, r.int32())
-			results[at] = engine.Result{Status: engine.Applied, From: was, Class: class, Age: r.duration()}
+			results[at] = engine.Result{Status: engine.Applied, From: was, Class: class,
+				Age: nonNegative(r.int64())}
 		}
 	}
 	if a.repeated {

@@ -51,7 +51,7 @@ func (r *row) lease() (l engine.Lease) {
 	l.ID, l.Kind, l.Priority = engine.JobID(r.int64()), engine.Kind(r.int32()), int16(r.int32())
 	l.Tenant, l.Token = engine.TenantID(r.int32()), engine.Token(r.int64())
 	l.Delivery, l.Charged, l.Failures, l.Recoveries, l.Snoozes = r.int32(), r.int32(), r.int32(), r.int32(), r.int32()
-	l.LastDelay, l.Waited, l.Age = r.duration(), r.duration(), r.duration()
+	l.LastDelay, l.Waited, l.Age = r.duration(), r.duration(), nonNegative(r.int64())
 	l.Payload = bytes.Clone(r.next()) // the original belongs to the connection
 	return l
 }

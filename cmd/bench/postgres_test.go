@@ -209,7 +209,7 @@ func TestInterruptedOpening(t *testing.T) {
 }
 
 // TestPostgresErrors checks that each way in which a server cannot be used gives one clear error
-// and exit 4, without a password and without leftovers.
+// and exit 4, or 2 where the command line or the scenario is at fault, without a password and without leftovers.
 func TestPostgresErrors(t *testing.T) {
 	needServer(t)
 	ctx, cancel := context.WithTimeout(t.Context(), hangs)
@@ -232,15 +232,18 @@ func TestPostgresErrors(t *testing.T) {
 	for _, tt := range []struct {
 		name, dsn string
 		arguments []string
+		code      ui.Exit
 		want      string
 	}{
-		{"nobody listens", "postgres://me:geheim@127.0.0.1:1/work", append(run, "10"), "store unavailable"},
-		{"no such database", strings.Replace(shared.DSN(), "dbname=", "dbname=no_", 1), append(run, "10"), "does not exist"},
-		{"no DSN at all", "postgres://me:geheim@:::/", append(run, "10"), "read the DSN"},
-		{"no permission", as("poor"), append(run, "10"), "the server denies access"},
-		{"a statement timeout", as("hurried"), append(run, "20k"), "a timeout of the server ended the statement"},
-		{"a newer schema", shared.DSN(), []string{"worker", "--schema", "later"}, "newer version"},
-		{"a full disk", full.DSN(), append(run, "400k"), "disk is full"},
+		{"nobody listens", "postgres://me:geheim@127.0.0.1:1/work", append(run, "10"), ui.ExitIO, "store unavailable"},
+		{"no such database", strings.Replace(shared.DSN(), "dbname=", "dbname=no_", 1), append(run, "10"), ui.ExitIO, "does not exist"},
+		{"no DSN at all", "postgres://me:geheim@:::/", append(run, "10"), ui.ExitUsage, "read the DSN"},
+		{"no DSN for a worker", "nonsense", []string{"worker"}, ui.ExitUsage, "read the DSN"},
+		{"a scenario that wants too much", shared.DSN(), []string{"run", "-q", "--store", "postgres", "--scenario", "testdata/small.yaml", "--set", "engine.max-in-flight=9"}, ui.ExitUsage, "qbench: postgres: open store: MaxInFlight: "},
+		{"no permission", as("poor"), append(run, "10"), ui.ExitIO, "the server denies access"},
+		{"a statement timeout", as("hurried"), append(run, "20k"), ui.ExitIO, "a timeout of the server ended the statement"},
+		{"a newer schema", shared.DSN(), []string{"worker", "--schema", "later"}, ui.ExitIO, "newer version"},
+		{"a full disk", full.DSN(), append(run, "400k"), ui.ExitIO, "disk is full"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := command(ctx, nil, append(tt.arguments, "--dsn", tt.dsn)...)
@@ -252,8 +255,8 @@ func TestPostgresErrors(t *testing.T) {
 					t.Errorf("no warning of the password: %s", warning)
 				}
 			}
-			if code := c.ProcessState.ExitCode(); code != int(ui.ExitIO) {
-				t.Errorf("exit %d, want %d", code, ui.ExitIO)
+			if code := c.ProcessState.ExitCode(); code != int(tt.code) {
+				t.Errorf("exit %d, want %d", code, tt.code)
 			}
 			if !strings.Contains(text, tt.want) || strings.Contains(text, "geheim") || strings.Count(text, "qbench: ") != 1 || strings.Count(text, "\n") != 1 {
 				t.Errorf("want one line with %q and no password:\n%s", tt.want, text)

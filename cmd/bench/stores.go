@@ -139,8 +139,8 @@ func (s *stores) openPostgres(ctx context.Context, options engine.StoreOptions) 
 			err = context.Canceled
 		}
 	}
-	if err != nil {
-		return nil, nil, err
+	if err != nil { // whatever is not supported, the scenario asks for, and not the policy alone
+		return nil, nil, failed("", postgres, err)
 	}
 	drop := func() error {
 		defer store.Close()

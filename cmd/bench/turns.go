@@ -8,6 +8,7 @@ import (
 
 	"qsim/cmd/ui"
 	"qsim/engine"
+	"qsim/engine/pgstore"
 	"qsim/results/plain"
 	"qsim/scenarios"
 )
@@ -99,11 +100,10 @@ func failed(policy, store string, err error) error {
 	switch {
 	case errors.As(err, new(*ui.Failure)), errors.Is(err, context.Canceled):
 		return err
-	case errors.Is(err, engine.ErrUnsupported):
-		if policy == "" {
-			return ui.Fail(ui.ExitUsage, fmt.Errorf("%s: %w", store, err))
-		}
+	case errors.Is(err, engine.ErrUnsupported) && policy != "":
 		return ui.Fail(ui.ExitUsage, fmt.Errorf("policy %q wants what %s has not: %w", policy, store, err))
+	case errors.Is(err, engine.ErrUnsupported), errors.Is(err, pgstore.ErrDSN):
+		return ui.Fail(ui.ExitUsage, fmt.Errorf("%s: %w", store, err))
 	}
 	return ui.Fail(ui.ExitIO, fmt.Errorf("%s: %w", store, err))
 }

@@ -16,6 +16,10 @@ import (
 
 // Errors of Open and of calls, in addition to those of package engine.
 var (
+	// ErrDSN means that the DSN is neither a URL nor keywords. What pgx says quotes it, and cannot always
+	// tell where a password is.
+	ErrDSN = errors.New("read the DSN: want a URL such as postgres://user@host:5432/database, " +
+		"or keywords such as host=/run/postgresql dbname=work; it is not shown, as it may hold a password")
 	// ErrNewer means that the schema was made by a later version of this program, and was not touched.
 	ErrNewer = errors.New("pgstore: the schema is of a newer version than this program knows")
 	// ErrForeign means that the content of the schema was not made by this program, or by a version

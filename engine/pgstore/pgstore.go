@@ -51,8 +51,8 @@ var validSchema = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 
 // Open connects to the server that dsn names, as a URL or as keywords; what it leaves out is taken from the environment
 // (PGHOST, PGUSER, PGPASSWORD and so on). It creates the schema if there is none, or upgrades one of an earlier
-// version. It fails with ErrNewer, ErrForeign, ErrDenied, engine.ErrUnsupported or engine.ErrUnavailable where the
-// cause is known; no error shows a password.
+// version. It fails with ErrDSN, ErrNewer, ErrForeign, ErrDenied, engine.ErrUnsupported or engine.ErrUnavailable where
+// the cause is known; no error shows a password.
 func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	if o.Schema == "" {
 		o.Schema = DefaultSchema
@@ -125,9 +125,7 @@ func configure(dsn string, o *Options) (*pgxpool.Config, error) {
 			strings.TrimPrefix(oneLine(err.Error()), "cannot parse ``: "))
 	}
 	if err != nil {
-		// What pgx says quotes the text, and cannot always tell where a password is.
-		return nil, errors.New("read the DSN: want a URL such as postgres://user@host:5432/database, " +
-			"or keywords such as host=/run/postgresql dbname=work; it is not shown, as it may hold a password")
+		return nil, ErrDSN
 	}
 	switch mode := config.ConnConfig.DefaultQueryExecMode; mode {
 	case pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol:

@@ -278,12 +278,12 @@ func (r *loadRun) onEnd(o *engine.Outcome, _ *engine.Result, at engine.Time) {
 
 // result computes the measurements of a run under a synthetic load. It works even if ctx is done.
 func (r *loadRun) result(ctx context.Context) (*loaded, error) {
-	left, err := r.settle(ctx)
+	left, dead, err := r.settle(ctx)
 	if err != nil {
 		return nil, err
 	}
 	l := &loaded{open: r.load.jobs == 0, endedRun: r.measured(time.Duration(r.latest.Load()))}
-	l.account = account{jobs: r.enqueued.Load(), done: r.done.Load(), dead: r.dead.Load()}
+	l.account = account{jobs: r.enqueued.Load(), done: r.done.Load(), dead: max(r.dead.Load(), dead)}
 	l.reconcile(l.jobs-l.done-l.dead, left)
 	l.enqueue.merge(&r.feeding.calls)
 	for i := range r.runs {

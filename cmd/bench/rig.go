@@ -153,12 +153,13 @@ func (r *rig) run(ctx context.Context, handler live.Handler, feed func(ctx conte
 	}
 }
 
-// settle returns the number of unfinished jobs in the store after a run, and counts those that had ended in it although
-// no answer came: the commits that were not answered are sent once more, and the store answers as it would have then.
-func (r *rig) settle(ctx context.Context) (left int64, err error) {
+// settle returns the numbers of unfinished and of dead jobs in the store after a run: the dead include those that a claim
+// without an answer shed. It counts the jobs that had ended although no answer came: the commits that were not answered
+// are sent once more, and the store answers as it would have then.
+func (r *rig) settle(ctx context.Context) (left, dead int64, err error) {
 	ctx = context.WithoutCancel(ctx)
-	if left, err = r.left(ctx); err != nil {
-		return 0, err
+	if left, dead, err = r.left(ctx); err != nil {
+		return 0, 0, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, answerFor)
 	defer cancel()
@@ -169,7 +170,7 @@ func (r *rig) settle(ctx context.Context) (left int64, err error) {
 			}
 			results, err := r.store.Commit(ctx, d.batch, nil)
 			if err != nil {
-				return 0, storeError("commit", err)
+				return 0, 0, storeError("commit", err)
 			}
 			for i := range results {
 				if results[i].Status == engine.Applied { // only now: the job was left
@@ -179,7 +180,7 @@ func (r *rig) settle(ctx context.Context) (left int64, err error) {
 			r.count(&d.batch, results, d.at)
 		}
 	}
-	return left, nil
+	return left, dead, nil
 }
 
 // onCall records the duration of a call and counts the jobs that it ended: a commit, or a claim that sheds.
@@ -290,7 +291,7 @@ func (r *rig) watch(ctx context.Context, until time.Duration) {
 			r.timeUp() // calls under way are not cut off, so that their outcome is known
 		case fed && time.Since(asked) >= quietFor:
 			asked = time.Now()
-			left, err := r.left(ctx)
+			left, _, err := r.left(ctx)
 			if err == nil && left == 0 {
 				r.fail(errFinished)
 				return
@@ -303,13 +304,13 @@ func (r *rig) watch(ctx context.Context, until time.Duration) {
 	}
 }
 
-// left returns the number of unfinished jobs in the store.
-func (r *rig) left(ctx context.Context) (int64, error) {
+// left returns the numbers of unfinished and of dead jobs in the store.
+func (r *rig) left(ctx context.Context) (left, dead int64, err error) {
 	stats, err := r.store.Stats(ctx, 0)
 	if err != nil {
-		return 0, storeError("count what is left", err)
+		return 0, 0, storeError("count what is left", err)
 	}
-	return int64(total(stats.Ready) + total(stats.Waiting) + total(stats.InFlight)), nil
+	return int64(total(stats.Ready) + total(stats.Waiting) + total(stats.InFlight)), int64(stats.Dead), nil
 }
 
 // total returns the number of jobs in all priority classes together.

@@ -20,6 +20,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/live"
 	"qsim/engine/memstore"
+	"qsim/results/plain"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
 )
@@ -157,6 +158,63 @@ func TestShedIsDead(t *testing.T) {
 		}
 		if r.lost != 0 || r.dead < 10 || r.done+r.dead != r.jobs || r.sojourn.Count() != sojourns || latencies != 0 {
 			t.Errorf("warmup %v: of %d jobs %d done, %d dead, %d lost, %d sojourns, %d latencies too few", warmup.Std(), r.jobs, r.done, r.dead, r.lost, r.sojourn.Count(), latencies)
+		}
+	}
+}
+
+// dropper is a store that loses its first answer to a claim that sheds jobs.
+type dropper struct {
+	*memstore.Store
+	lost int64 // jobs shed in that answer
+}
+
+func (s *dropper) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan, ttl time.Duration, dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
+	leases, next, err := s.Store.Claim(ctx, holder, p, ttl, dst)
+	shed := int64(plain.Count(leases, func(l engine.Lease) bool { return l.Shed }))
+	if shed == 0 || s.lost > 0 {
+		return leases, next, err
+	}
+	s.lost = shed
+	return dst, engine.Forever, context.DeadlineExceeded
+}
+
+// TestShedUnanswered loses the answer to a claim that shed jobs, in a run of a load and in one of a scenario: the store
+// tells afterwards that they are dead, and none counts as lost.
+func TestShedUnanswered(t *testing.T) {
+	const ms = scenarios.Duration(time.Millisecond)
+	l := smallLoad(0)
+	l.rate, l.lasts, l.workers, l.work = perSecond(400), 300*ms, 1, 5*ms
+	sc, err := policyScenario(l, []string{"{kind: codel, target: 20ms, interval: 20ms, then: bury}"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sc.Engine.Lease.TTL, sc.Engine.Lease.Heartbeat, sc.Engine.Reaper.Every = 500*ms, 100*ms, 100*ms // what it claimed comes back
+	for name, run := range map[string]func(*stores) (account, error){
+		"load": func(s *stores) (account, error) {
+			r, err := runLoad(t.Context(), l, sc, playOptions{seed: 1, store: memory}, s)
+			if err != nil {
+				return account{}, err
+			}
+			return r.account, nil
+		},
+		"scenario": func(s *stores) (account, error) {
+			p, err := play(t.Context(), sc, playOptions{seed: 1, speed: world.Speed{Num: 1, Den: 1}, store: memory}, s)
+			if err != nil {
+				return account{}, err
+			}
+			return p.account, nil
+		},
+	} {
+		var store *dropper
+		a, err := run(&stores{around: func(s engine.Store) engine.Store {
+			store = &dropper{Store: s.(*memstore.Store)}
+			return store
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if store.lost == 0 || a.dead < store.lost || a.lost != 0 || a.untold != 0 || a.done+a.dead+a.left != a.jobs {
+			t.Errorf("%s: %d jobs are shed without an answer: %+v", name, store.lost, a)
 		}
 	}
 }

@@ -72,7 +72,7 @@ func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *st
 	}
 	p := &played{endedRun: r.measured(time.Duration(r.clock())), unfed: r.unfed.Load(),
 		lateness: r.feeding.late.Quantile(.99)}
-	left, err := r.settle(ctx)
+	left, dead, err := r.settle(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -91,8 +91,8 @@ func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *st
 		follow(o.mechanics, rec.probes)
 	}
 	run, b := wall.Finish(rec.events(), p.took)
-	p.run, p.account = run, account{jobs: b.Enqueued, done: b.Done, dead: b.Dead, duplicates: b.Duplicates}
-	p.reconcile(b.Unresolved, left)
+	p.run, p.account = run, account{jobs: b.Enqueued, done: b.Done, dead: max(b.Dead, dead), duplicates: b.Duplicates}
+	p.reconcile(b.Unresolved-(p.dead-b.Dead), left)
 	if p.unfed > 0 {
 		p.run.Warnings = append(p.run.Warnings, neverEnqueued(p.unfed))
 	}

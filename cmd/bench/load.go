@@ -109,7 +109,7 @@ policies:
 
 // loaded holds the measurements of one run under a synthetic load.
 type loaded struct {
-	endedRun                   // its time is that from the start of the engines to the last commit
+	endedRun                   // its time is that from the start of the engines to the last end of a job
 	open     bool              // jobs came at a rate
 	pickup   measure.Histogram // open loop: time from a job's intended enqueueing until its first handler begins
 	sojourn  measure.Histogram // open loop: time from a job's intended enqueueing until its ack was committed

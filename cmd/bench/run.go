@@ -45,7 +45,8 @@ With --rate it is an open loop: jobs arrive whether or not the queue keeps up, a
 latencies count from when a job should have been enqueued (pickup: until its handler
 begins; sojourn: until its ack is committed). Candidates, each policy on each store, take
 turns, round after round. Enqueue, claim, execute and commit are timed apart: per job,
-and the p99 of a call.
+and the p99 of a call. jobs/s counts jobs that ended, the dead too, from the start of the
+engines to the last end; ns/op is the same as time.
 
 Each engine claims --prefetch jobs ahead of its idle workers, which nearly doubles what one
 engine does on PostgreSQL with short handlers. The price: a job may wait in one engine while

@@ -58,13 +58,13 @@ func stormChart(d *drawing) *sheet {
 	until := d.end(func(p *policy, bucket int) bool {
 		return p.starved[min(bucket, len(p.starved)-1)] > 0 || p.retry[bucket] > left
 	})
-	names := windowNames(d.windows(until))
+	names := windowNames(d.windows(until, d.settings.Storms))
 	s.panels = &panels{n: 1, columns: 1, steps: 8, above: 6 + windowLine*vg.Length(max(names.rows(until), 1)),
 		tall: laneHeight * vg.Length(max(len(lanes), 2))}
 	s.panels.fill = func(p *plot.Plot, _ int, _ bool) {
 		rows := plot.ConstantTicks{}
 		label := textStyle(8.5, ink, false)
-		t := timeline{until: until, steps: 8, about: ` data-show="strip"`, around: []plot.Plotter{names}}
+		t := timeline{until: until, steps: 8, about: ` data-show="strip"`, windows: names, around: []plot.Plotter{names}}
 		for i, own := range lanes {
 			row := float64(len(lanes) - 1 - i)
 			rows = append(rows, plot.Tick{Value: row, Label: fit(label, own.name, laneNames)})
@@ -86,7 +86,7 @@ func stormChart(d *drawing) *sheet {
 		}
 		p.Y.Tick.Marker, p.Y.Tick.Label.Color = rows, ink
 		p.Y.Min, p.Y.Max = -.5, float64(len(lanes))-.5
-		d.addTimeline(p, t)
+		addTimeline(p, t)
 	}
 	s.panels.right = 52
 	s.none = totals[worst] == 0 && !slices.ContainsFunc(back, func(r recovery) bool { return r.late })

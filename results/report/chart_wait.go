@@ -64,7 +64,7 @@ func waitChart(d *drawing) *sheet {
 		})
 		return s
 	}
-	names := windowNames(d.windows(until))
+	names := windowNames(d.windows(until, d.settings.Storms))
 	s.key = d.policyKey()
 	s.panels = &panels{n: len(d.rows), columns: 1, steps: 8, tall: 190,
 		above: 4 + windowLine*vg.Length(names.rows(until))}
@@ -75,7 +75,7 @@ func waitChart(d *drawing) *sheet {
 	}
 	s.panels.fill = func(p *plot.Plot, row int, _ bool) {
 		axis.set(&p.Y, 10)
-		t := timeline{until: until, steps: 8, about: fmt.Sprintf(` data-show="wait" data-row="%d"`, row)}
+		t := timeline{until: until, steps: 8, about: fmt.Sprintf(` data-show="wait" data-row="%d"`, row), windows: names}
 		if t.around = []plot.Plotter{names}; len(d.rows) > 1 {
 			t.around[0] = heading{name: d.rows[row]}
 		}
@@ -120,7 +120,7 @@ func (d *drawing) addWaits(p *plot.Plot, row int, t timeline) {
 	})
 	t.inside = append(t.inside, limitLines(limits))
 	t.around = append(t.around, names, limitNames(limits, plain.Map(limits, d.limitLabel), curves))
-	d.addTimeline(p, t)
+	addTimeline(p, t)
 }
 
 // gapMark returns the explanation, for a chart's footer, of gaps in the lines of the wait chart: it is there that jobs

@@ -275,13 +275,14 @@ func (d *drawing) end(seen func(p *policy, bucket int) bool) float64 {
 	return end
 }
 
-// windows returns the windows to shade on a time axis up to until: the warm-up, which no metric counts, and the storms.
-func (d *drawing) windows(until float64) []window {
+// windows returns the windows to shade on a time axis up to until: the warm-up, which no metric counts, and the storms,
+// those of the scenario or those of one policy.
+func (d *drawing) windows(until float64, storms []measure.Window) []window {
 	var all []window
 	if w := d.settings.Warmup.Seconds(); w > 0 {
 		all = append(all, window{0, min(w, until), "warm-up", muted})
 	}
-	for _, s := range d.settings.Storms {
+	for _, s := range storms {
 		if from := s.From.Seconds(); from < until {
 			all = append(all, window{max(from, 0), min(s.To.Seconds(), until), clean(s.Name), stormInk})
 		}

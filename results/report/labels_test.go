@@ -87,7 +87,7 @@ func TestWindowNamesDoNotOverlap(t *testing.T) {
 	p := plot.New()
 	p.X.Min, p.X.Max = 0, 1800
 	tx, _ := p.Transforms(&c)
-	names := windowNames(d.windows(1800)).place(c, tx)
+	names := windowNames(d.windows(1800, d.settings.Storms)).place(c, tx)
 	if len(names) < 6 {
 		t.Errorf("only %d names are placed", len(names))
 	}

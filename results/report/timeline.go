@@ -18,17 +18,18 @@ import (
 // timeline is a plot over virtual time. A page may zoom the plotters inside the axes; those above and beside the
 // plot keep their size. In an SVG both have attributes for a page's script.
 type timeline struct {
-	until  float64 // s
-	steps  int     // highest number of ticks
-	about  string  // SVG attributes of the plot, for the script
-	inside []plot.Plotter
-	around []plot.Plotter
+	until   float64  // s
+	steps   int      // highest number of ticks
+	about   string   // SVG attributes of the plot, for the script
+	windows []window // shaded
+	inside  []plot.Plotter
+	around  []plot.Plotter
 }
 
-// addTimeline turns the x axis of a plot into one of virtual time, and adds the shades of windows (storms, warm-up) and
-// the timeline's plotters.
-func (d *drawing) addTimeline(p *plot.Plot, t timeline) {
-	t.inside = append([]plot.Plotter{shades(d.windows(t.until))}, t.inside...)
+// addTimeline turns the x axis of a plot into one of virtual time, and adds the shades of its windows (storms, warm-up)
+// and its plotters.
+func addTimeline(p *plot.Plot, t timeline) {
+	t.inside = append([]plot.Plotter{shades(t.windows)}, t.inside...)
 	p.X.Min, p.X.Max = 0, t.until
 	p.X.Tick.Marker, p.X.Tick.Length = plot.ConstantTicks{{Value: 0, Label: " "}}, 0 // room for the ticks of Plot
 	p.Add(t)

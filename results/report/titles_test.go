@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -325,8 +327,8 @@ func TestBacklogTellsOfItsPeaks(t *testing.T) {
 	}
 }
 
-// The mark of a recovery lies after the storm as it is under that policy, which may have it later than the scenario.
-func TestRecoveryAfterTheOwnStorm(t *testing.T) {
+// ownStorms returns a fixture with two policies: under the second, the storm of the scenario lasts a minute more.
+func ownStorms() *fixture {
 	f := with("own storms", func(f *fixture) {
 		f.policies = 2
 		f.adjust = func(s *measure.Settings, sum *results.Summary) {
@@ -338,10 +340,31 @@ func TestRecoveryAfterTheOwnStorm(t *testing.T) {
 			}
 		}
 	})
-	d := f.drawing(t)
+	return &f
+}
+
+// The mark of a recovery lies after the storm as it is under that policy, which may have it later than the scenario.
+func TestRecoveryAfterTheOwnStorm(t *testing.T) {
+	d := ownStorms().drawing(t)
 	back := d.backToNormal(d.policies)
 	if later := back[1].at[0] - back[0].at[0]; later != 60 {
 		t.Errorf("recovered %v s later, want a minute: %v", later, back)
+	}
+}
+
+// The panel of a policy shades the storm as it is under that policy.
+func TestPanelsShadeTheOwnStorm(t *testing.T) {
+	shade := regexp.MustCompile(`fill="` + hex(stormInk) + `" fill-opacity="0.071" d="M[^l]*l(\S+) 0`)
+	var wide []float64
+	for _, m := range shade.FindAllSubmatch(backlogChart(ownStorms().drawing(t)).render().inline(), -1) {
+		w, err := strconv.ParseFloat(string(m[1]), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wide = append(wide, w)
+	}
+	if len(wide) != 2 || math.Abs(wide[1]/wide[0]-1.2) > .01 {
+		t.Errorf("shades %v wide, want the second wider by a fifth: six minutes for five", wide)
 	}
 }
 

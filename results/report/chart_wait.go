@@ -119,7 +119,7 @@ func (d *drawing) addWaits(p *plot.Plot, row int, t timeline) {
 		return l.Class != "" && l.Class != d.rows[row] && d.rows[row] != ""
 	})
 	t.inside = append(t.inside, limitLines(limits))
-	t.around = append(t.around, names, limitNames(limits, plain.Map(limits, d.limitLabel), curves))
+	t.around = append(t.around, namesInside(names, curves, limits, plain.Map(limits, d.limitLabel)))
 	addTimeline(p, t)
 }
 

@@ -147,6 +147,7 @@ const (
 	belowPanel   = vg.Length(14) // height of the axis below a plot
 	betweenRows  = vg.Length(26)
 	betweenPanel = vg.Length(18)
+	halfTick     = vg.Length(14) // half the width of a label, such as 1m30s, at the right end of an axis
 )
 
 // newPanels returns the layout of n plots over time, in rows and columns.
@@ -278,7 +279,7 @@ func (g *panels) inline(name, alt string) []byte {
 		canvas := newSVGCanvas(name, height)
 		canvas.shared, canvas.panel = first.shared, first.panel
 		c := draw.NewCanvas(canvas, wide, height)
-		g.plot(i, true).Draw(draw.Crop(c, 2, -max(g.right, 10), 4, -g.above))
+		g.plot(i, true).Draw(draw.Crop(c, 2, -max(g.right, halfTick), 4, -g.above))
 		about := ""
 		if g.policies != nil {
 			about = fmt.Sprintf(` data-policy="%d"`, g.policies[i].index)

@@ -162,10 +162,10 @@ func limitLines(limits []limit) sketch {
 	}
 }
 
-// limitNames plots the names of limit lines where they hide least of the curves.
-func limitNames(limits []limit, names []string, curves []curve) sketch {
+// namesInside plots the names of curves, and then those of limit lines where they hide least of all curves and names.
+func namesInside(own peaks, curves []curve, limits []limit, names []string) sketch {
 	return func(c draw.Canvas, p *plot.Plot, tx, ty func(float64) vg.Length) {
-		taken := along(curves, tx, ty, p)
+		taken := append(own.draw(c, p), along(curves, tx, ty, p)...)
 		for _, l := range limits {
 			for x := c.Min.X; x < c.Max.X; x += apart {
 				taken = append(taken, vg.Point{X: x, Y: ty(l.Bound)})
@@ -180,11 +180,18 @@ func limitNames(limits []limit, names []string, curves []curve) sketch {
 			}
 			at := emptiest(places, wide, taken)
 			tag(c, limitText, at, names[i])
-			for x := vg.Length(0); x < wide; x++ { // the next name keeps off this one
-				taken = append(taken, vg.Point{X: at.X + x, Y: at.Y + 4}, vg.Point{X: at.X + x, Y: at.Y + 6})
-			}
+			taken = append(taken, covered(at, wide)...)
 		}
 	}
+}
+
+// covered returns points all over a name of the given width, its lower left corner at a point. They are so close
+// together that the next name rather covers any curve.
+func covered(at vg.Point, wide vg.Length) (points []vg.Point) {
+	for dx := vg.Length(0); dx < wide; dx += .5 {
+		points = append(points, vg.Point{X: at.X + dx, Y: at.Y + 2}, vg.Point{X: at.X + dx, Y: at.Y + 8})
+	}
+	return points
 }
 
 // apart is the spacing, in points of length, at which curves are sampled for placing names clear of them.

@@ -49,7 +49,7 @@ func TestPeakNamesDoNotOverlap(t *testing.T) {
 	for i := range 5 {
 		lines = append(lines, peak{i, "Some policy", hueOf(i), curve{xs: []float64{0, 5, 10}, ys: []float64{0, 9 + .1*float64(i), 0}}})
 	}
-	lines.Plot(c, p)
+	lines.draw(c, p)
 	svg := string(c.Canvas.(*svgCanvas).out)
 	type box struct{ x, y float64 }
 	var boxes []box
@@ -189,5 +189,60 @@ func TestTextsBesideDotsStayApart(t *testing.T) {
 		if got := alone(places, i, 8); got != want {
 			t.Errorf("text %d stands alone: %v, want %v", i, got, want)
 		}
+	}
+}
+
+// TestTextsOfPagesStandAlone has every text of every chart inside its drawing, and none on another: names of curves, also
+// where all curves lie on the axis, names of limits, and ticks at the right end of an axis.
+func TestTextsOfPagesStandAlone(t *testing.T) {
+	t.Parallel()
+	views := regexp.MustCompile(`^[^>]* viewBox="([-\d.]+) ([-\d.]+) ([\d.]+) ([\d.]+)">`)
+	texts := regexp.MustCompile(`<text [^>]*textLength="([\d.]+)" x="([-\d.]+)" y="([-\d.]+)"(?: font-weight="bold")? font-size="([\d.]+)"[^>]*>([^<]*)`)
+	numbers := func(words []string) (all []float64) {
+		for _, w := range words {
+			v, err := strconv.ParseFloat(w, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, v)
+		}
+		return all
+	}
+	charts := 0
+	all := append(fixtures(), with("ninety seconds", func(f *fixture) {
+		f.duration, f.bucket, f.warmup, f.policies = 90*time.Second, time.Second, 0, 2
+		f.storms[0].From, f.storms[0].To = 20*time.Second, 30*time.Second
+	}), with("a limit at a peak", func(f *fixture) { f.limits[0].Bound, f.limits[0].Text = 200, "" }))
+	for _, f := range all {
+		if f.name == "huge" { // whose axis of more than a thousand years has no room for its ticks
+			continue
+		}
+		_, sum := f.build()
+		figures, err := Charts(sum, "v0.1.0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, figure := range figures {
+			for _, drawing := range strings.Split(string(figure.inline()), `<svg class="chart"`)[1:] {
+				charts++
+				at := numbers(views.FindStringSubmatch(drawing)[1:])
+				found := texts.FindAllStringSubmatch(drawing, -1)
+				for i, one := range found {
+					a := numbers(one[1:5])
+					if a[1] < at[0]-.5 || a[1]+a[0] > at[0]+at[2]+.5 || a[2] > at[1]+at[3]+.5 || a[2]-a[3]*.8 < at[1]-.5 {
+						t.Errorf("%s, %s: %q at %v lies outside of %v", f.name, figure.Name, one[5], a, at)
+					}
+					for _, other := range found[:i] {
+						b := numbers(other[1:5])
+						if math.Abs(a[2]-b[2]) < .6*min(a[3], b[3]) && a[1]+1 < b[1]+b[0] && b[1]+1 < a[1]+a[0] {
+							t.Errorf("%s, %s: %q at %v stands on %q at %v", f.name, figure.Name, one[5], a, other[5], b)
+						}
+					}
+				}
+			}
+		}
+	}
+	if charts < 100 {
+		t.Errorf("there are %d charts", charts)
 	}
 }

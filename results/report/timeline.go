@@ -94,7 +94,7 @@ func dated(from, to float64) string {
 	return fmt.Sprintf(`data-from="%s" data-to="%s"`, number(from, 3), number(to, 3))
 }
 
-// peaks plots the name of each curve at its highest point, so that no legend or colour vision is needed.
+// peaks holds the names of curves, each to be drawn at its highest point, so that no legend or colour vision is needed.
 type peaks []peak
 
 type peak struct {
@@ -106,10 +106,11 @@ type peak struct {
 
 var peakStyle = textStyle(8.5, ink, true)
 
-// Plot writes each curve's name where it covers least of the curves and of the names before it.
-func (l peaks) Plot(c draw.Canvas, p *plot.Plot) {
+// draw writes each curve's name where it covers least of the curves and of the names before it, and returns points all
+// along the curves and the names.
+func (l peaks) draw(c draw.Canvas, p *plot.Plot) (taken []vg.Point) {
 	tx, ty := p.Transforms(&c)
-	taken := along(plain.Map(l, func(own peak) curve { return own.line }), tx, ty, p)
+	taken = along(plain.Map(l, func(own peak) curve { return own.line }), tx, ty, p)
 	for _, own := range l {
 		_, top := extremes(own.line.ys)
 		if top < 0 {
@@ -118,7 +119,7 @@ func (l peaks) Plot(c draw.Canvas, p *plot.Plot) {
 		name := fit(peakStyle, own.name, (c.Max.X-c.Min.X)/2)
 		wide, x, y := peakStyle.Width(name), tx(own.line.xs[top]), ty(floored(own.line.ys[top], p))
 		var places []vg.Point
-		for _, dy := range [...]vg.Length{-4, 6, -16, 18, -28, 30} {
+		for _, dy := range [...]vg.Length{-4, 6, -16, 18, -28, 30, -40, 42, 54} {
 			for _, dx := range [...]vg.Length{8, -8 - wide, -wide / 2, 40, -40 - wide} {
 				at := vg.Point{X: x + dx, Y: y + dy}
 				if at.X >= c.Min.X+2 && at.X+wide <= c.Max.X-2 && at.Y >= c.Min.Y+2 && at.Y+10 <= c.Max.Y+8 {
@@ -136,10 +137,9 @@ func (l peaks) Plot(c draw.Canvas, p *plot.Plot) {
 		mark(c, fmt.Sprintf("<g class=\"name\" data-policy=\"%d\" %s>\n", own.policy, dated(when, when)))
 		tag(c, style, at, name)
 		mark(c, "</g>\n")
-		for dx := vg.Length(0); dx < wide; dx += 2 {
-			taken = append(taken, vg.Point{X: at.X + dx, Y: at.Y + 2}, vg.Point{X: at.X + dx, Y: at.Y + 8})
-		}
+		taken = append(taken, covered(at, wide)...)
 	}
+	return taken
 }
 
 // twins returns, for each curve over time, the index of the first curve that looks the same, its own if there is none:

@@ -22,7 +22,6 @@ import (
 var (
 	pictures = flag.String("pictures", "", "write screenshots of the page into this `folder`, to be looked at")
 	picture  = flag.String("picture", "", "write the top of the page of retry-storm into this `file`, for the README")
-	axe      = flag.String("axe", "", "check the page with this `file` too: axe.min.js of axe-core")
 )
 
 // opened returns a page in the browser, after its first run, and its address.
@@ -93,7 +92,7 @@ func TestPage(t *testing.T) {
 	tb.Run(chromedp.Click("#hold"), chromedp.Evaluate[chromedp.Void](`document.querySelector("#k-storms\\.\\+slow-1-row .below button").click()`))
 	tb.Until(`!` + hash + `.includes("slow-1") && ` + settled + ` && document.querySelector("#held .headline") && document.querySelector("#held").textContent.includes("slow-1")`)
 	tb.Picture(*pictures, "held")
-	accessible(t, tb)
+	tb.Accessible()
 	tb.Run(chromedp.Click("#held .buttons button:first-child"))
 	tb.Until(hash + `.includes("slow-1") && ` + settled)
 
@@ -129,7 +128,7 @@ func TestPageWrongValues(t *testing.T) {
 		t.Error(wrong)
 	}
 	tb.Picture(*pictures, "wrong")
-	accessible(t, tb)
+	tb.Accessible()
 	tb.Run(chromedp.Focus(`#k-engine\.workers`), chromedp.Evaluate[chromedp.Void](`document.activeElement.select()`), chromedp.KeyEvent("9"+kb.Enter))
 	tb.Until(settled + ` && !document.querySelector(".knob .bad")`)
 	tb.Quiet(address)
@@ -190,7 +189,7 @@ func TestPageTakenAlong(t *testing.T) {
 	tb.Run(chromedp.Click(`#whose button`))
 	tb.Until(`/^mail\/\d+ under Shared FIFO with seed 1: /.test(document.querySelector("#life pre")?.textContent)`)
 	tb.Run(chromedp.Evaluate[chromedp.Void](`document.getElementById("search").value = ""; document.getElementById("search").dispatchEvent(new Event("input"))`))
-	accessible(t, tb)
+	tb.Accessible()
 	tb.Picture(*pictures, "life")
 	tb.Quiet(address)
 }
@@ -208,7 +207,7 @@ func TestPageOwn(t *testing.T) {
 	tb.Until(`window.taken === "qsim run small --set storms.down=none"`)
 	tb.Run(chromedp.Click("#yaml"))
 	tb.Until(`window.taken.includes("class: mail") && !window.taken.includes("name: down")`)
-	accessible(t, tb)
+	tb.Accessible()
 	tb.Picture(*pictures, "removed")
 	tb.Run(chromedp.Focus(`#k-storms\.down-row .below button`), chromedp.KeyEvent(kb.Enter))
 	tb.Until(`location.hash === "" && ` + settled + ` && ` + knobAt("storms.down.for") + ` && document.querySelector("#head").textContent.includes("goal ≤ 10m")`)
@@ -230,7 +229,7 @@ func TestPageOwn(t *testing.T) {
 	tb.Run(chromedp.Focus(rate), chromedp.Evaluate[chromedp.Void](`document.activeElement.select()`), chromedp.KeyEvent("8333333.3/s"+kb.Enter))
 	tb.Until(knobAt("jobs.mail.arrivals.rate") + `.querySelector(".bad")?.textContent.startsWith("jobs.mail.arrivals brings most of 999,999,996 jobs in one simulation, and the page takes 20,000,000 at most") && document.getElementById("state").className === "stopped"`)
 	tb.Picture(*pictures, "billion")
-	accessible(t, tb)
+	tb.Accessible()
 	tb.Run(chromedp.Click("#undo"))
 	tb.Until(settled + ` && !document.querySelector(".knob .bad")`)
 	tb.Quiet(address)
@@ -266,7 +265,7 @@ func TestPageNarrow(t *testing.T) {
 			if wide := browsertest.Eval[int64](tb, `document.documentElement.scrollWidth`); wide > width {
 				t.Errorf("%s, %d px: the page is %d wide", scheme, width, wide)
 			}
-			accessible(t, tb)
+			tb.Accessible()
 			tb.Picture(*pictures, fmt.Sprintf("%s-%d", scheme, width))
 			tb.Quiet(address)
 		}
@@ -288,7 +287,7 @@ func TestPageShipped(t *testing.T) {
 	}
 	tb, address := opened(t, strings.Replace(string(source), "seeds: 20", seeds, 1), "", 1280, browsertest.Scheme("light", ""),
 		browsertest.Protocol(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 1280, Height: 1110, DeviceScaleFactor: 1}))
-	accessible(t, tb)
+	tb.Accessible()
 	if *picture != "" {
 		shot, err := chromedp.Run(tb, chromedp.CaptureScreenshot())
 		if err == nil {
@@ -327,7 +326,7 @@ func TestPageShipped(t *testing.T) {
 	if n := browsertest.Eval[int](tb, `[...document.querySelectorAll(".knob")].filter(k => !k.hidden && k.dataset.path.startsWith("policies.")).length`); n != 1 {
 		t.Errorf("%d parameters of policies are shown, want that of the one policy", n)
 	}
-	accessible(t, tb)
+	tb.Accessible()
 	tb.Picture(*pictures, "shipped")
 
 	// Under other settings nothing has been tried yet; back under these, all of it is there.
@@ -336,43 +335,4 @@ func TestPageShipped(t *testing.T) {
 	tb.Run(chromedp.Click("#undo"))
 	tb.Until(`!` + hash + `.includes("engine.workers") && ` + row + `.querySelector(".tried").textContent === ` + fmt.Sprintf("%q", tried))
 	tb.Quiet(address)
-}
-
-// accessible fails if the page has a barrier for users of screen readers or keyboards: controls without names,
-// references without targets, duplicate identifiers, skipped heading levels, or text of low contrast. With -axe it
-// also runs axe-core.
-func accessible(t *testing.T, tb *browsertest.Tab) {
-	t.Helper()
-	if faults := browsertest.Eval[[]string](tb, `(() => {
-		const faults = [], all = selector => [...document.querySelectorAll(selector)].filter(e => e.checkVisibility());
-		const name = e => e.getAttribute("aria-label") || e.labels?.[0]?.textContent || e.textContent || e.title;
-		for (const e of all("input, select, button, a, [role=region], dialog[open]")) if (!(name(e) || "").trim()) faults.push("no name: " + e.outerHTML.slice(0, 120));
-		for (const key of ["aria-describedby", "aria-labelledby"]) for (const e of document.querySelectorAll("[" + key + "]")) if (!e.getAttribute(key).split(" ").every(id => document.getElementById(id))) faults.push(key + " leads nowhere: " + e.getAttribute(key));
-		const ids = [...document.querySelectorAll("[id]")].map(e => e.id);
-		for (const id of ids) if (ids.indexOf(id) !== ids.lastIndexOf(id)) faults.push("twice: " + id);
-		let level = 0;
-		for (const h of all("h1, h2, h3, h4")) { const n = Number(h.tagName[1]); if (n > level + 1 && level) faults.push("heading: " + h.textContent); level = n; }
-		const channels = color => { const c = new OffscreenCanvas(1, 1).getContext("2d"); c.fillStyle = color; c.fillRect(0, 0, 1, 1); return c.getImageData(0, 0, 1, 1).data; };
-		const light = color => [...channels(color)].slice(0, 3).map(v => v / 255).map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4).reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);
-		const ground = e => { for (; e; e = e.parentElement) { const color = getComputedStyle(e).backgroundColor; if (channels(color)[3] === 255) return color; } return getComputedStyle(document.documentElement).getPropertyValue("--bg"); };
-		for (const e of all("body *:not(svg *)")) {
-			if (![...e.childNodes].some(n => n.nodeType === 3 && n.data.trim()) || e.closest(".hide, .skip") || e.disabled) continue;
-			const a = light(getComputedStyle(e).color), b = light(ground(e)), contrast = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
-			if (contrast < 4.5) faults.push("contrast " + contrast.toFixed(1) + ": " + e.textContent.trim().slice(0, 60));
-		}
-		return faults;
-	})()`); len(faults) > 0 {
-		t.Errorf("%d faults: %q", len(faults), faults)
-	}
-	if *axe == "" {
-		return
-	}
-	script, err := os.ReadFile(*axe)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tb.Run(chromedp.Evaluate[chromedp.Void](string(script) + ";undefined"))
-	if faults := browsertest.Eval[[]string](tb, `axe.run({preload: false}).then(r => r.violations.flatMap(v => v.nodes.map(n => v.id + ": " + n.html.slice(0, 200) + " " + n.failureSummary.slice(0, 200))))`); len(faults) > 0 {
-		t.Errorf("axe-core finds %d faults: %q", len(faults), faults)
-	}
 }

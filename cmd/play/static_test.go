@@ -83,7 +83,7 @@ func staticPageWorks(t *testing.T, folder string) {
 		t.Error("nothing is changed, and can be taken back")
 	}
 	tb.Picture(*pictures, "static")
-	accessible(t, tb)
+	tb.Accessible()
 
 	_, lines := post(t, server(t, small), "run", `{}`)
 	want := decode[result](t, lines[len(lines)-1])

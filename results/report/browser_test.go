@@ -304,6 +304,8 @@ func TestPageInTheDark(t *testing.T) {
 	if c := browsertest.Eval[string](dark, `getComputedStyle(document.querySelector(".legend [stroke='#0072B2']")).stroke`); c != "rgb(74, 168, 224)" {
 		t.Errorf("a line of a legend is %s in the dark, not as in the drawing", c)
 	}
+	light.Accessible()
+	dark.Accessible()
 	dark.Picture(*pictures, "dark")
 	dark.Run(browsertest.Scheme("light", ""))
 	dark.Until(inkOf + ` === "#1b1f24"`)
@@ -325,6 +327,7 @@ func TestPageOnATelephone(t *testing.T) {
 			if silent := browsertest.Eval[string](tb, `[...document.querySelectorAll(".scroll")].filter(e => e.checkVisibility() && e.scrollWidth > e.clientWidth + 4 && !e.matches(".wide")).map(e => e.getAttribute("aria-label")).join(", ")`); silent != "" {
 				t.Errorf("%s: cut off without a sign: %s", f.name, silent)
 			}
+			tb.Accessible()
 			tb.Picture(*pictures, fmt.Sprintf("%s-%d", strings.ReplaceAll(f.name, " ", "-"), width))
 			quiet(t, tb)
 		}
@@ -520,6 +523,7 @@ func TestIndexInBrowser(t *testing.T) {
 	if wide := browsertest.Eval[int64](tb, `document.documentElement.scrollWidth`); wide > 390 {
 		t.Errorf("the index is %d pixels wide on a screen of 390", wide)
 	}
+	tb.Accessible()
 	tb.Picture(*pictures, "index")
 	quiet(t, tb)
 }

@@ -74,6 +74,7 @@ func TestComparePage(t *testing.T) {
 	if n := browsertest.Eval[int](tb, `[...document.querySelectorAll("svg.time .cursor")].filter(e => e.getAttribute("visibility") !== "visible").length`); n > 0 {
 		t.Errorf("%d plots have no cursor", n)
 	}
+	tb.Accessible()
 	tb.Picture(*pictures, "compared")
 	quiet(t, tb)
 }

@@ -52,13 +52,16 @@ var browserOnce = sync.OnceValues(func() (context.Context, func()) {
 })
 
 // Main runs the tests of a package, closes the browser that they share, and exits.
-func Main(m *testing.M) {
+func Main(m *testing.M) { os.Exit(Run(m)) }
+
+// Run runs the tests of a package, closes the browser that they share, and returns the exit code.
+func Run(m *testing.M) int {
 	code := m.Run()
 	if browserUsed {
 		_, stop := browserOnce()
 		stop()
 	}
-	os.Exit(code)
+	return code
 }
 
 var browserUsed bool

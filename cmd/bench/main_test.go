@@ -11,6 +11,7 @@ import (
 
 	"qsim/cmd/ui/clitest"
 	"qsim/engine/pgstore/pgserver"
+	"qsim/results/report/browsertest"
 )
 
 // shared is the PostgreSQL server of all tests that need one, each with separate schemas; nil if
@@ -39,7 +40,7 @@ func (m tests) Run() int {
 			}
 		}()
 	}
-	return m.M.Run()
+	return browsertest.Run(m.M)
 }
 
 // TestMain lets this binary be qbench, for the scripts and for tests of processes.

@@ -18,11 +18,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/chromedp/chromedp"
+
 	"qsim/engine"
 	"qsim/engine/live"
 	"qsim/engine/memstore"
 	"qsim/engine/pgstore"
 	"qsim/engine/pgstore/pgserver"
+	"qsim/results/report/browsertest"
 	"qsim/scenarios/world"
 )
 
@@ -206,6 +209,32 @@ func TestStatusKinds(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestStatusPage follows a worker in a browser until its reader wants to read, or the worker is gone.
+func TestStatusPage(t *testing.T) {
+	t.Parallel()
+	s := &status{process: &process{errors: make([]string, engine.FirstErrorKind+1)}, stats: idle, kinds: map[engine.ErrorKind]int64{}}
+	s.failed(&engine.Job{ID: 7}, engine.Timeout, io.EOF)
+	worker := httptest.NewServer(s)
+	defer worker.Close()
+	browsertest.Open(t, worker.URL, 1400, browsertest.Scheme("dark", "")).Accessible()
+	tb := browsertest.Open(t, worker.URL, 360, browsertest.Scheme("light", ""))
+	tb.Accessible()
+	tb.Run(chromedp.Evaluate[chromedp.Void](`window.loaded = true`))
+	s.running.Store(5)
+	tb.Until(`window.loaded && document.body.textContent.includes("running5")`)
+	tb.Quiet(worker.URL)
+	tb.Run(chromedp.Click("#follow"))
+	s.running.Store(6)
+	time.Sleep(2500 * time.Millisecond) // new figures would come
+	if text := browsertest.Eval[string](tb, `document.body.textContent`); !strings.Contains(text, "running5") {
+		t.Errorf("figures change while one reads: %s", text)
+	}
+	tb.Run(chromedp.Click("#follow"))
+	tb.Until(`document.body.textContent.includes("running6")`)
+	worker.Close()
+	tb.Until(`document.getElementById("gone").textContent.startsWith("This process no longer answers") && document.body.textContent.includes("running6")`)
 }
 
 // TestStatusHoldsNobodyUp fails a job while the store is slow to answer the page: the worker goes on.

@@ -312,6 +312,20 @@ func TestPageInTheDark(t *testing.T) {
 	quiet(t, dark)
 }
 
+// A name that runs from right to left takes nothing of the headline with it.
+func TestHeadlineKeepsItsOrder(t *testing.T) {
+	tb := browsertest.OpenFile(t, pageOf(t, with("from right to left", func(f *fixture) { f.labels = []string{"FIFO", "תור תשלומים", "תור", "תשלומים"} })), 2400)
+	rest := browsertest.Eval[[]float64](tb, `[...document.querySelectorAll("h1 span")].filter(e => /[א-ת]/.test(e.textContent)).map(e => {
+		const after = new Range();
+		after.setStart(e.nextSibling, 0);
+		after.setEnd(e.nextSibling, 1);
+		return after.getBoundingClientRect().left - e.getBoundingClientRect().right;
+	})`)
+	if len(rest) == 0 || slices.ContainsFunc(rest, func(distance float64) bool { return math.Abs(distance) > 1 }) {
+		t.Errorf("what follows a name stands this far from its end: %v", rest)
+	}
+}
+
 // Nothing is wider than the narrowest screens, whatever the names.
 func TestPageOnATelephone(t *testing.T) {
 	for _, f := range []fixture{storm(), with("nasty narrow", func(f *fixture) {

@@ -553,3 +553,16 @@ func TestThemeCoversTheColoursOfCharts(t *testing.T) {
 		}
 	}
 }
+
+// No two of many policies have both colour and dashes in common.
+func TestLinesOfManyPoliciesDiffer(t *testing.T) {
+	t.Parallel()
+	seen := map[string]int{}
+	for i := range len(hues) * len(hues) {
+		look := fmt.Sprint(hueOf(i).line, hueOf(i).dashes)
+		if other, is := seen[look]; is {
+			t.Fatalf("policies %d and %d look alike", other, i)
+		}
+		seen[look] = i
+	}
+}

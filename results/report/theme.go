@@ -60,8 +60,13 @@ func alpha(c color.NRGBA, a uint8) color.NRGBA {
 	return c
 }
 
-// hueOf returns the colours and dashes, the same in every chart, of the policy with that index in the scenario.
-func hueOf(policy int) hue { return hues[policy%len(hues)] }
+// hueOf returns the colours and dashes, the same in every chart, of the policy with that index in the scenario. Two
+// policies that share a colour, since there are more policies than colours, have different dashes.
+func hueOf(policy int) hue {
+	own := hues[policy%len(hues)]
+	own.dashes = hues[(policy+policy/len(hues))%len(hues)].dashes
+	return own
+}
 
 // textStyle returns the style of text in Liberation Sans of a size in points, aligned at its left and bottom.
 func textStyle(size float64, c color.Color, bold bool) text.Style {

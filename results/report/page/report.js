@@ -326,7 +326,7 @@ follow();
 
 // A printed page shows all there is but the scenario, which lies beside it.
 let opened = [];
-addEventListener("beforeprint", () => { opened = all("details:not([open]):not(#scenario)"); opened.forEach(d => d.open = true); });
+addEventListener("beforeprint", () => { opened = all("details:not([open]):not(#scenario):not(#quiet *)"); opened.forEach(d => d.open = true); });
 addEventListener("afterprint", () => opened.forEach(d => d.open = false));
 return {$, data, on, last, step, color, count, seconds, values};
 })();

@@ -15,7 +15,8 @@ import (
 //
 // ctx is cancelled when the execution should end, and context.Cause returns why: ErrTimeout, ErrLeaseLost or
 // ErrStopped. After the first two, the handler's return value has no effect; after ErrStopped, nil still acks, an
-// error that wraps an *Error counts as usual, and any other error hands the job back, which costs no attempt.
+// error that wraps an *Error counts as usual, and any other error hands the job back, which costs no attempt. After an
+// ErrTimeout under engine.KindConfig.WaitOut, nil acks, too, and any other error than an *Error counts as a timeout.
 // ctx.Deadline is the end of the execution timeout. When the handler returns its ctx is cancelled.
 //
 // A handler that goes on in spite of a cancelled context keeps its worker busy, and its goroutine outlives Run: a

@@ -10,8 +10,8 @@ import (
 
 // Causes for the cancellation of a handler's context, see context.Cause.
 var (
-	// ErrTimeout is the cause when an execution exceeds its timeout. The job has been nacked. It wraps
-	// context.DeadlineExceeded.
+	// ErrTimeout is the cause when an execution exceeds its timeout. The job has been nacked, unless
+	// engine.KindConfig.WaitOut is set. It wraps context.DeadlineExceeded.
 	ErrTimeout = fmt.Errorf("live: execution timed out: %w", context.DeadlineExceeded)
 	// ErrLeaseLost is the cause when the lease is lost: another engine has the job, or it has ended.
 	// The outcome of this execution is ignored.

@@ -205,6 +205,48 @@ func TestTimeout(t *testing.T) {
 	})
 }
 
+// TestTimeoutThatWaits lets the result of a handler count that goes on after its timeout, where the kind of job waits
+// for that: an error of its own has the kind that the handler gave it, as in a simulation, and any other is a timeout.
+func TestTimeoutThatWaits(t *testing.T) {
+	const own = engine.FirstErrorKind + 1
+	for _, tt := range []struct {
+		name   string
+		result error
+		want   engine.ErrorKind
+	}{
+		{"success", nil, engine.NoError},
+		{"an error of its own", &live.Error{Kind: own}, own},
+		{"the error of its context", context.DeadlineExceeded, engine.Timeout},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(engine.StoreOptions{})
+				w.enqueue(t, 1, 1)
+				c := live.Config{Engine: settings(1), StopWithin: time.Minute}
+				c.Engine.Kinds[0].Timeout, c.Engine.Kinds[0].WaitOut = time.Second, true
+				var failed engine.ErrorKind
+				c.OnFailure = func(_ *engine.Job, kind engine.ErrorKind, _ error) { failed = kind }
+				c.Handler = func(_ context.Context, j *engine.Job) error {
+					if j.Delivery > 1 {
+						return nil
+					}
+					time.Sleep(2 * time.Second)
+					return tt.result
+				}
+				s := start(t, w, c)
+				time.Sleep(time.Minute)
+				if err := s.end(); err != nil {
+					t.Error(err)
+				}
+				w.once(t, 1)
+				if failed != tt.want {
+					t.Errorf("the attempt failed with kind %d, want %d", failed, tt.want)
+				}
+			})
+		})
+	}
+}
+
 // TestFreedWorker gives the worker that a timeout frees the next job, beside a handler that does not listen.
 func TestFreedWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -113,6 +113,9 @@ func (l *loop) judge(c *cell, err error) engine.ErrorKind {
 	if err == nil {
 		return engine.NoError
 	}
+	if cause == ErrTimeout && l.kind(c.job.Kind).WaitOut && errors.As(err, new(*Error)) {
+		cause = nil // the timeout has not ended the attempt
+	}
 	kind := l.kindOf(err, cause)
 	if l.OnFailure != nil {
 		l.OnFailure(&c.job, kind, err)

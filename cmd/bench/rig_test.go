@@ -20,6 +20,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/live"
 	"qsim/engine/memstore"
+	"qsim/results/measure"
 	"qsim/results/plain"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
@@ -274,6 +275,31 @@ policies: [{kind: fifo}]
 				t.Errorf("of %d jobs %d done, %d dead, %d left, %d lost, %d untold", p.jobs, p.done, p.dead, p.left, p.lost, p.untold)
 			}
 		})
+	}
+}
+
+// TestCutOff runs a scenario whose last jobs outlast it: what runs at its end is in flight, as in a simulation, although
+// the engines hand it back when they are stopped, and so no job is a retry that waits.
+func TestCutOff(t *testing.T) {
+	t.Parallel()
+	sc, wrong := scenarios.Load("cut-off", []byte(`
+duration: 30s
+drain: 0s
+warmup: 0s
+engine: {workers: 4}
+jobs: [{class: mail, arrivals: {process: constant, rate: 1/s}, service: 3s}]
+policies: [{kind: fifo}]
+`), nil)
+	if len(wrong) > 0 {
+		t.Fatal(wrong)
+	}
+	o := playOptions{seed: 1, speed: world.Speed{Num: 60, Den: 1}, store: memory}
+	p, err := play(t.Context(), sc, o, &stores{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if waits := p.run.Find(measure.Query{Metric: "retry.wait.mean"}); !waits.Null || p.left == 0 || p.lost != 0 {
+		t.Errorf("%d of %d jobs left, %d lost; retries have waited %vs", p.left, p.jobs, p.lost, waits.Value)
 	}
 }
 

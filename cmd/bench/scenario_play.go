@@ -90,7 +90,7 @@ func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *st
 	if o.mechanics != nil {
 		follow(o.mechanics, rec.probes)
 	}
-	run, b := wall.Finish(rec.events(), p.took)
+	run, b := wall.Finish(rec.events(), min(p.took, until)) // what a stop cuts off is still in flight in a simulation
 	p.run, p.account = run, account{jobs: b.Enqueued, done: b.Done, dead: max(b.Dead, dead), duplicates: b.Duplicates}
 	p.reconcile(b.Unresolved-(p.dead-b.Dead), left)
 	if p.unfed > 0 {

@@ -114,10 +114,10 @@ func (w *Wall) End(now time.Duration, node int32, j *engine.Job, a Attempt, stop
 }
 
 // Finish computes the measurements of a run that ended at end from its events, which may have any order: the same as a
-// simulation has, in scenario time. It also counts the outcomes.
+// simulation has, in scenario time. It also counts the outcomes, those after the end included, when engines that are
+// stopped hand back jobs.
 func (w *Wall) Finish(events []engine.Event, end time.Duration) (measure.Run, Balance) {
-	fenced := w.setup.Options.Complete().Fence == engine.FenceToken
-	ordered, balance := reconcile(events, end, w.config.Promoter.Every > 0, fenced)
+	ordered, balance := reconcile(events, end, w.setup.Options)
 	c := measure.NewCollector(&w.setup.world.settings, w.setup.world.index)
 	var digest sim.Digest
 	for i := range ordered {

@@ -28,8 +28,7 @@ type Balance struct {
 type reconciler struct {
 	events   []engine.Event // events by job, token and stage; events without a job come first
 	added    []engine.Event
-	promotes bool // promoters record the jobs that they make ready
-	fenced   bool // only the holder of the latest lease changes a job
+	options  engine.StoreOptions
 	end      engine.Time
 	balance  Balance
 	promoted []engine.Time // ascending times at which promoters made the present job ready
@@ -42,10 +41,11 @@ type agedEvent struct {
 	engine.Event
 }
 
-// reconcile returns the events of a run that ended at end in a consistent order, and counts the outcomes of the jobs.
-// It changes the given events.
-func reconcile(events []engine.Event, end time.Duration, promotes, fenced bool) ([]*engine.Event, Balance) {
-	r := reconciler{events: events, promotes: promotes, fenced: fenced, end: engine.Time(end)}
+// reconcile returns the events, up to the time end, of a run on a store with the given options, in a consistent order.
+// It counts the outcomes of the jobs: those of all events, but which are unresolved also at the end. It changes the
+// given events.
+func reconcile(events []engine.Event, end time.Duration, o engine.StoreOptions) ([]*engine.Event, Balance) {
+	r := reconciler{events: events, options: o.Complete(), end: engine.Time(end)}
 	slices.SortFunc(r.events, func(a, b engine.Event) int { return cmp.Or(byLease(&a, &b), cmp.Compare(a.At, b.At)) })
 	for from := 0; from < len(r.events); {
 		to := from + 1
@@ -115,6 +115,7 @@ type life struct {
 	tenant    engine.TenantID
 	token     engine.Token // fencing token of the latest lease
 	known     bool         // the job was enqueued
+	over      bool         // its state at the end of the run is known
 	successes int64
 }
 
@@ -129,7 +130,7 @@ func (r *reconciler) job(events []engine.Event) {
 		}
 	}
 	slices.Sort(r.promoted)
-	if !r.fenced {
+	if r.options.Fence != engine.FenceToken { // others than the holder of the latest lease change a job
 		r.byAge(events)
 	}
 	latest := engine.Time(0)  // time of the latest event at the store
@@ -142,9 +143,10 @@ func (r *reconciler) job(events []engine.Event) {
 		}
 		switch e.Kind {
 		case engine.Enqueued:
-			l = life{known: true, born: e.At, kind: e.JobKind, tenant: e.Tenant, state: engine.Ready, since: e.At}
+			l = life{known: true, born: e.At, kind: e.JobKind, tenant: e.Tenant, state: engine.Ready, since: e.At,
+				over: e.At > r.end}
 			if e.Delay > 0 {
-				l.state, l.since = engine.Waiting, e.At.Add(e.Delay)
+				l.state, l.since = r.delayed(), e.At.Add(e.Delay)
 			}
 			latest = e.At
 			r.balance.Enqueued++
@@ -159,6 +161,9 @@ func (r *reconciler) job(events []engine.Event) {
 			e.At = max(e.At, latest, started)
 			if l.known && e.Age == 0 && stage(e) == 4 { // an answer to a commit sent again says no age
 				e.Age = e.At.Sub(l.born)
+			}
+			if e.At > r.end {
+				r.close(&l, e.Job)
 			}
 			r.become(&l, e)
 			latest, started = e.At, e.At
@@ -175,6 +180,17 @@ func (r *reconciler) job(events []engine.Event) {
 	}
 	r.balance.Duplicates += max(0, l.successes-1)
 	r.close(&l, events[0].Job)
+	if l.known && l.state != engine.Done && l.state != engine.Dead {
+		r.balance.Unresolved++
+	}
+}
+
+// delayed returns the state of a job that is not due yet.
+func (r *reconciler) delayed() engine.State {
+	if r.options.Held {
+		return engine.Ready
+	}
+	return engine.Waiting
 }
 
 // byAge puts the events of one job, which are in the order of its lease tokens, into the order of the store: that
@@ -219,14 +235,14 @@ func (r *reconciler) become(l *life, e *engine.Event) {
 	case engine.Returned:
 		l.state, l.since, l.class = engine.Ready, e.At, engine.Retry
 	case engine.Nacked:
-		l.state, l.since, l.class = engine.Waiting, e.At.Add(e.Delay), engine.Retry
+		l.state, l.since, l.class = r.delayed(), e.At.Add(e.Delay), engine.Retry
 	}
 }
 
 // ready adds the event that a waiting job becomes ready, at its due time or its promotion, but at the latest at limit.
 func (r *reconciler) ready(l *life, job engine.JobID, limit engine.Time) {
 	at := l.since
-	if r.promotes && len(r.promoted) > 0 {
+	if r.options.Promoted && len(r.promoted) > 0 {
 		at = max(at, r.promoted[0])
 		r.promoted = r.promoted[1:]
 	}
@@ -235,12 +251,14 @@ func (r *reconciler) ready(l *life, job engine.JobID, limit engine.Time) {
 		Tenant: l.tenant, Job: job, Token: l.token, Node: -1})
 }
 
-// close counts a job as unresolved at the end of a run if it is neither done nor dead.
+// close notes the state of a job at the end of a run, once, if it is neither done nor dead then.
 func (r *reconciler) close(l *life, job engine.JobID) {
-	if !l.known || l.state == engine.Done || l.state == engine.Dead {
+	if !l.known || l.over || l.state == engine.Done || l.state == engine.Dead {
 		return
 	}
-	if l.state == engine.Waiting && (l.since <= r.end && !r.promotes || len(r.promoted) > 0) {
+	l.over = true
+	promoted := len(r.promoted) > 0 && r.promoted[0] <= r.end
+	if l.state == engine.Waiting && (l.since <= r.end && !r.options.Promoted || promoted) {
 		r.ready(l, job, r.end)
 	}
 	u := unfinished.Job{ID: job, Kind: l.kind, Tenant: l.tenant, State: l.state, Class: l.class,
@@ -248,6 +266,5 @@ func (r *reconciler) close(l *life, job engine.JobID) {
 	if l.state != engine.InFlight {
 		u.Waited = max(r.end.Sub(l.since), 0)
 	}
-	r.balance.Unresolved++
 	r.balance.unresolved = append(r.balance.unresolved, u)
 }

@@ -386,7 +386,7 @@ func (w *witness) Record(e *engine.Event) {
 func TestReconcile(t *testing.T) {
 	const weighted = "{kind: weighted, fresh: 70%}"
 	for _, tt := range []struct{ promoter, policy string }{
-		{"", weighted}, {"  promoter: {every: 300ms}", weighted}, {"", "{kind: codel, target: 300ms, interval: 300ms, then: bury}"},
+		{"", weighted}, {"  promoter: {every: 300ms}", weighted}, {"  waiting: held", weighted}, {"", "{kind: codel, target: 300ms, interval: 300ms, then: bury}"},
 		{"", "{kind: fifo, with: {engine.fence: none, engine.lease.ttl: 900ms, engine.lease.heartbeat: 0s}}"},
 		{"", "{kind: fifo, with: {engine.fence: state, engine.lease.ttl: 900ms, engine.lease.heartbeat: 0s}}"},
 	} {
@@ -396,7 +396,7 @@ func TestReconcile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		seen := &witness{rand: keyed.Rand{Seed: 7}, late: true, hides: promoter == ""}
+		seen := &witness{rand: keyed.Rand{Seed: 7}, late: true, hides: !strings.Contains(promoter, "every")}
 		s := simulateWall(t, sc, 0, Speed{Num: 1, Den: 1}, seen)
 		for i := range seen.events { // a shuffle, always the same
 			j := int(seen.rand.Uniform(keyed.ForChaos, uint64(i), 0, 0) * float64(i+1))
@@ -455,7 +455,7 @@ func TestReconcileLeftovers(t *testing.T) {
 		{Kind: engine.Acked, Job: 7, At: ms(20), Token: 3, From: engine.Waiting},                             // the first answer was lost
 	}
 	slices.Reverse(events)
-	ordered, b := reconcile(events, 100*time.Millisecond, false, false)
+	ordered, b := reconcile(events, 100*time.Millisecond, engine.StoreOptions{Fence: engine.FenceNone})
 	if b.Enqueued != 7 || b.Done != 3 || b.Dead != 0 || b.Unresolved != 4 || b.Executions != 3 || b.Duplicates != 1 {
 		t.Errorf("balance %+v", b)
 	}
@@ -469,7 +469,7 @@ func TestReconcileLeftovers(t *testing.T) {
 		t.Errorf("left are %+v", b.unresolved)
 	}
 	promoted := append(events, engine.Event{Kind: engine.Promoted, Job: 4, At: ms(50)})
-	if _, b = reconcile(promoted, 100*time.Millisecond, true, false); !slices.Equal(b.unresolved, want) {
+	if _, b = reconcile(promoted, 100*time.Millisecond, engine.StoreOptions{Fence: engine.FenceNone, Promoted: true}); !slices.Equal(b.unresolved, want) {
 		t.Errorf("with a promoter left are %+v: a wait runs from the due time", b.unresolved)
 	}
 	var lease, start engine.Time
@@ -489,5 +489,17 @@ func TestReconcileLeftovers(t *testing.T) {
 	}
 	if lease != ms(3) || start != ms(4) {
 		t.Errorf("leased at %v and started at %v", lease, start)
+	}
+	stopped := append(slices.Clone(events),
+		engine.Event{Kind: engine.Returned, Job: 2, At: ms(102), Token: 1, Age: 101 * time.Millisecond, From: engine.InFlight},
+		engine.Event{Kind: engine.Acked, Job: 4, At: ms(103), Token: 2, Age: 102 * time.Millisecond, From: engine.InFlight},
+		engine.Event{Kind: engine.Enqueued, Job: 8, At: ms(101)})
+	if _, b = reconcile(stopped, 100*time.Millisecond, engine.StoreOptions{Fence: engine.FenceNone}); !slices.Equal(b.unresolved, want) ||
+		b.Enqueued != 8 || b.Done != 4 || b.Unresolved != 4 {
+		t.Errorf("what a stop does after the end: left at the end are %+v, balance %+v", b.unresolved, b)
+	}
+	if _, b = reconcile(events, 100*time.Millisecond, engine.StoreOptions{Held: true}); b.unresolved[2].State != engine.Ready ||
+		b.unresolved[2].Waited != 0 || b.unresolved[3] != want[3] {
+		t.Errorf("held, what waits is ready: left are %+v", b.unresolved)
 	}
 }

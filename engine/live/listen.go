@@ -10,10 +10,11 @@ import (
 
 // Announcer is a Store that announces new ready jobs, so that engines need not poll for them.
 type Announcer interface {
-	// Listen calls wake, from any goroutine, whenever jobs may have become ready or claimable; one
-	// call may stand for several jobs. wake does not block and may be called during a method of the
-	// store. Listen returns when ctx is done, or with an error when it cannot listen any more:
-	// announcements since then may be lost, so the caller must poll the store before it listens again.
+	// Listen calls wake, from any goroutine, whenever jobs may have become ready or claimable: best once for
+	// each of them, as WakeOne wakes an engine at each call, although one may stand for several. wake does
+	// not block and may be called during a method of the store. Listen returns when ctx is done, or with an
+	// error when it cannot listen any more: announcements since then may be lost, so the caller must poll
+	// the store before it listens again.
 	Listen(ctx context.Context, wake func()) error
 }
 

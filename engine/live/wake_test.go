@@ -58,6 +58,35 @@ func TestWake(t *testing.T) {
 	}
 }
 
+// TestWakeOneForEach wakes an engine for each of the jobs that come at once, or are due at once, as a simulation does:
+// none of them waits for a poll while another engine is idle.
+func TestWakeOneForEach(t *testing.T) {
+	for _, delay := range []time.Duration{0, time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(engine.StoreOptions{})
+			c := live.Config{Engine: settings(1), Engines: 3, Wake: live.WakeOne, StopWithin: time.Minute, Handler: func(_ context.Context, j *engine.Job) error {
+				if j.Waited != 0 {
+					t.Errorf("delay %v: job %d waited %v", delay, j.ID, j.Waited)
+				}
+				time.Sleep(time.Minute)
+				return nil
+			}}
+			c.Engine.Fetch = engine.FetchConfig{Batch: 10, Poll: time.Hour, IgnoreDue: true}
+			s := start(t, w, c)
+			time.Sleep(time.Second)
+			jobs := []engine.NewJob{{ID: 1, Delay: delay}, {ID: 2, Delay: delay}, {ID: 3, Delay: delay}}
+			if err := w.Enqueue(t.Context(), jobs); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(delay + time.Second)
+			if err := s.end(); err != nil {
+				t.Error(err)
+			}
+			w.once(t, 3)
+		})
+	}
+}
+
 // TestWakeOnePassesBusy wakes the engines in turn, but skips one whose workers are busy.
 func TestWakeOnePassesBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

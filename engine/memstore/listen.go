@@ -15,8 +15,8 @@ type listener struct {
 	sooner chan struct{} // channel with room for one: a job is due earlier than expected
 }
 
-// Listen calls wake when jobs may have become ready, as live.Announcer does: by an enqueue, by an outcome that makes
-// them ready or makes room for others, by a promotion, and by becoming due. It blocks its caller and starts no
+// Listen calls wake for each job that may have become ready, as live.Announcer does: by an enqueue, by an outcome that
+// makes it ready or makes room for others, by a promotion, and by becoming due. It blocks its caller and starts no
 // goroutine. A store of NewSingle has no listeners.
 func (s *Store) Listen(ctx context.Context, wake func()) error {
 	if !s.mu.shared {
@@ -46,6 +46,7 @@ func (s *Store) Listen(ctx context.Context, wake func()) error {
 func (m *mutex) hear(l *listener, on bool) {
 	m.Lock()
 	defer m.Unlock()
+	m.ready = min(m.ready, 1) // of what came before, one wake is news enough
 	without := func(x *listener) bool { return x == l }
 	m.listeners = slices.DeleteFunc(slices.Clone(m.listeners), without)
 	if on {
@@ -53,13 +54,13 @@ func (m *mutex) hear(l *listener, on bool) {
 	}
 }
 
-// tell releases the lock and then wakes the listeners for the changes made while it was held.
+// tell releases the lock and then wakes the listeners for the changes made while it was held, once for each job.
 func (m *mutex) tell() {
 	ready, sooner, listeners := m.ready, m.sooner, m.listeners
-	m.ready, m.sooner = false, false
+	m.ready, m.sooner = 0, false
 	m.Unlock()
 	for _, l := range listeners {
-		if ready {
+		for range ready {
 			l.wake()
 		}
 		if sooner {

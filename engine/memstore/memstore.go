@@ -65,7 +65,7 @@ type Store struct {
 type mutex struct {
 	sync.Mutex
 	shared    bool
-	ready     bool // some jobs have become claimable
+	ready     int  // number of jobs that have become claimable, perhaps
 	sooner    bool // a waiting job is due earlier than all others
 	listeners []*listener
 }
@@ -83,7 +83,7 @@ func (m *mutex) unlock() {
 }
 
 func (m *mutex) release() {
-	if (m.ready || m.sooner) && m.listeners != nil {
+	if (m.ready > 0 || m.sooner) && m.listeners != nil {
 		m.tell()
 	} else {
 		m.Unlock()

@@ -39,7 +39,7 @@ func (r *row) keyIn(place engine.Place, dueAt, now engine.Time) engine.Time {
 // toReadyAt makes a job ready, whose row must be in no structure: it adds the row to its queue and to the search trees.
 func (s *Store) toReadyAt(ref uint32, r *row, dueAt, key engine.Time) {
 	r.state, r.place, r.dueAt, r.key = engine.Ready, inList, dueAt, key
-	s.mu.ready = true
+	s.mu.ready++
 	s.stats.Ready[r.class()]++
 	s.lineOf(ref, r).insert(&s.late, ref, r)
 	if key != dueAt {
@@ -120,7 +120,9 @@ func (s *Store) started(ref uint32, r *row) {
 }
 
 func (s *Store) stopped(ref uint32, r *row) {
-	s.mu.ready = s.mu.ready || s.running != nil || s.options.MaxInFlight > 0
+	if s.running != nil || s.options.MaxInFlight > 0 {
+		s.mu.ready++
+	}
 	if r.has&reaped != 0 {
 		return
 	}

@@ -177,7 +177,9 @@ func (s *Store) fromWaiting(ref uint32, r *row, now engine.Time) {
 	s.stats.Waiting[r.class()]--
 	told := s.mu.ready
 	s.toReady(ref, r, r.dueAt, now, r.stand)
-	s.mu.ready = told || !s.options.SilentDue
+	if s.options.SilentDue {
+		s.mu.ready = told
+	}
 }
 
 // promoteOne makes the first waiting job ready, if it is due, and returns its row.

@@ -3,6 +3,7 @@ package pgstore
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,21 +30,21 @@ const dueEvery = 10 * time.Millisecond
 // announceWithin is the longest time that sending a notification may take.
 const announceWithin = 5 * time.Second
 
-// news holds what is still to be announced to the engines that listen: that jobs became ready, and the time at which
-// the next waiting job will.
+// news holds what is still to be announced to the engines that listen: how many jobs became ready, and the time at
+// which the next waiting job will.
 type news struct {
 	mu      sync.Mutex
-	ready   bool
+	ready   int
 	due     time.Time     // due time of the next unannounced waiting job; zero: none
 	waiting chan struct{} // channel of size 1, filled while due is set
 }
 
 func (n *news) init() { n.waiting = make(chan struct{}, 1) }
 
-// add adds an announcement to send: that jobs are ready, if ready is set, and that others will be at due, if not zero.
-func (n *news) add(ready bool, due time.Time) {
+// add adds an announcement to send: that so many jobs are ready, and that others will be at due, if not zero.
+func (n *news) add(ready int, due time.Time) {
 	n.mu.Lock()
-	n.ready = n.ready || ready
+	n.ready += ready
 	n.due = earlier(n.due, due)
 	n.mu.Unlock()
 	select {
@@ -52,53 +53,56 @@ func (n *news) add(ready bool, due time.Time) {
 	}
 }
 
-func (n *news) take() (ready bool, due time.Time) {
+func (n *news) take() (ready int, due time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	ready, due = n.ready, n.due
-	n.ready, n.due = false, time.Time{}
+	n.ready, n.due = 0, time.Time{}
 	return ready, due
 }
 
-// wake announces to listening engines that jobs became ready.
-func (s *Store) wake() { s.news.add(true, time.Time{}) }
+// wake announces to listening engines that a job became ready.
+func (s *Store) wake() { s.news.add(1, time.Time{}) }
 
-// wakeIn announces that jobs became ready, if ready is set, and that others will after delay, unless that is
+// wakeIn announces that so many jobs became ready, and that others will after delay, unless that is
 // engine.Forever. The delay began when the store answered or before, so the announced time is never too early.
-func (s *Store) wakeIn(ready bool, delay time.Duration) {
-	if ready {
-		s.wake()
+func (s *Store) wakeIn(ready int, delay time.Duration) {
+	if ready > 0 {
+		s.news.add(ready, time.Time{})
 	}
 	if delay < engine.Forever && s.rules.announcesDue() {
-		s.news.add(false, time.Now().Add(time.Duration(nanoseconds(delay))))
+		s.news.add(0, time.Now().Add(time.Duration(nanoseconds(delay))))
 	}
 }
 
+// mostReady is the highest number of ready jobs that a notification counts: a process seldom has more engines to wake.
+const mostReady = 100
+
 // message returns announcements as a notification's text: a list of durations in nanoseconds, as clocks of two machines
-// differ. 0 means now.
-func message(ready bool, due time.Time) string {
-	var parts []string
-	if ready {
-		parts = append(parts, "0")
-	}
+// differ. 0 means now, once for each job.
+func message(ready int, due time.Time) string {
+	parts := slices.Repeat([]string{"0"}, min(ready, mostReady))
 	if !due.IsZero() {
 		parts = append(parts, strconv.FormatInt(int64(max(0, time.Until(due))), 10))
 	}
 	return strings.Join(parts, " ")
 }
 
-// hear parses the text of a notification as written by message; any other text counts as news that jobs are ready.
-func hear(message string) (ready bool, due time.Time) {
+// hear parses the text of a notification as written by message; any other text counts as news that a job is ready.
+func hear(message string) (ready int, due time.Time) {
 	parts := strings.Fields(message)
 	for _, part := range parts {
 		in, err := strconv.ParseInt(part, 10, 64)
 		if err != nil || in <= 0 {
-			ready = true
+			ready++
 			continue
 		}
 		due = earlier(due, time.Now().Add(time.Duration(nanoseconds(time.Duration(in)))))
 	}
-	return ready || len(parts) == 0, due
+	if len(parts) == 0 {
+		ready = 1
+	}
+	return ready, due
 }
 
 // announce sends notifications to listening engines until ctx is done. Those that could not be sent are tried once
@@ -178,7 +182,7 @@ func (s *Store) listenOnce(ctx context.Context, wake func()) (bool, error) {
 		default:
 			ready, sooner := hear(told.Payload)
 			due = earlier(due, sooner)
-			if ready {
+			for range ready {
 				wake()
 			}
 		}

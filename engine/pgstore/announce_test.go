@@ -30,12 +30,12 @@ func TestNews(t *testing.T) {
 			var n news
 			n.init()
 			for i, due := range tt.due {
-				n.add(i == tt.ready, due)
+				n.add(map[bool]int{true: 2}[i == tt.ready], due)
 			}
-			if ready, due := n.take(); ready != (tt.ready >= 0) || !due.Equal(tt.want) {
+			if ready, due := n.take(); ready != map[bool]int{true: 2}[tt.ready >= 0] || !due.Equal(tt.want) {
 				t.Errorf("ready %v, due in %v; want %v, in %v", ready, time.Until(due), tt.ready >= 0, time.Until(tt.want))
 			}
-			if ready, due := n.take(); ready || !due.IsZero() {
+			if ready, due := n.take(); ready != 0 || !due.IsZero() {
 				t.Errorf("taken twice: ready %v, due %v", ready, due)
 			}
 		})
@@ -51,14 +51,14 @@ func TestWakeAfter(t *testing.T) {
 		name     string
 		outcomes []engine.Outcome
 		stale    int // index of the stale outcome; -1: none
-		ready    bool
+		ready    int
 		due      time.Duration // time until the first job is due; 0: none is
 	}{
-		{"the shortest first", []engine.Outcome{after(soon), after(later)}, -1, false, soon},
-		{"the shortest last", []engine.Outcome{after(later), after(soon)}, -1, false, soon},
-		{"the shortest is stale", []engine.Outcome{after(soon), after(later)}, 0, false, later},
-		{"one goes back, one is done", []engine.Outcome{after(soon), {Verb: engine.Return}, {Verb: engine.Ack}}, -1, true, soon},
-		{"done", []engine.Outcome{{Verb: engine.Ack}}, -1, false, 0},
+		{"the shortest first", []engine.Outcome{after(soon), after(later)}, -1, 0, soon},
+		{"the shortest last", []engine.Outcome{after(later), after(soon)}, -1, 0, soon},
+		{"the shortest is stale", []engine.Outcome{after(soon), after(later)}, 0, 0, later},
+		{"two go back, one is done", []engine.Outcome{after(soon), {Verb: engine.Return}, {Verb: engine.Ack}, {Verb: engine.Return}}, -1, 2, soon},
+		{"done", []engine.Outcome{{Verb: engine.Ack}}, -1, 0, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var s Store

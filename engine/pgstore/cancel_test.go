@@ -34,13 +34,13 @@ func TestCancel(t *testing.T) {
 		if want := []engine.JobID{77, 1, 4, 5}; err != nil || !slices.Equal(got, want) {
 			t.Errorf("canceled %v, %v, want %v", got, err, want)
 		}
-		if ready, _ := mute.news.take(); !ready {
+		if ready, _ := mute.news.take(); ready != 1 {
 			t.Error("nobody is told that the next job of the serial key may be claimed")
 		}
 		if got, err := mute.Cancel(ctx, []engine.JobID{1, 4, 5}, nil); err != nil || len(got) != 0 {
 			t.Errorf("canceled once more: %v, %v", got, err)
 		}
-		if ready, _ := mute.news.take(); ready {
+		if ready, _ := mute.news.take(); ready != 0 {
 			t.Error("jobs are announced although none was canceled")
 		}
 		results, err := s.Commit(ctx, engine.Batch{ID: engine.BatchID{Engine: holder, Seq: 1}, Outcomes: []engine.Outcome{

@@ -57,7 +57,7 @@ func (s *Store) Commit(ctx context.Context, b engine.Batch, dst []engine.Result)
 
 // wakeAfter wakes listening engines for the jobs that a commit has made ready, at once or when they are due.
 func (s *Store) wakeAfter(outcomes []engine.Outcome, results []engine.Result) {
-	ready, soonest := false, engine.Forever
+	ready, soonest := 0, engine.Forever
 	for i := range outcomes {
 		if results[i].Status != engine.Applied {
 			continue
@@ -65,7 +65,7 @@ func (s *Store) wakeAfter(outcomes []engine.Outcome, results []engine.Result) {
 		if in := s.rules.readyIn(&outcomes[i]); in > 0 {
 			soonest = min(soonest, in)
 		} else {
-			ready = true
+			ready++
 		}
 	}
 	s.wakeIn(ready, soonest)

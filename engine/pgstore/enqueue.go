@@ -100,9 +100,11 @@ func checkNew(jobs []engine.NewJob) (plain bool, err error) {
 
 // announceNew wakes listening engines for jobs whose enqueueing was committed, at once or when they are due.
 func (s *Store) announceNew(jobs []engine.NewJob) {
-	ready, soonest := false, engine.Forever
+	ready, soonest := 0, engine.Forever
 	for i := range jobs {
-		ready = ready || jobs[i].Delay == 0 || s.rules.options.Held
+		if jobs[i].Delay == 0 || s.rules.options.Held {
+			ready++
+		}
 		if jobs[i].Delay > 0 {
 			soonest = min(soonest, jobs[i].Delay)
 		}

@@ -385,7 +385,7 @@ func TestAnnounce(t *testing.T) {
 		s.wake()
 		synctest.Wait()
 		s.wake()
-		s.wakeIn(false, time.Second)
+		s.wakeIn(0, time.Second)
 		want("more come", sent{0, "0"}, sent{announceEvery, "0 999000000"})
 		codes = []string{"53200"}
 		s.wake()
@@ -394,7 +394,7 @@ func TestAnnounce(t *testing.T) {
 		s.wake()
 		want("the connection is lost, and the next", sent{0, "0"}, sent{announceEvery, "0"})
 		codes = []string{"53200", "53200"}
-		s.wakeIn(false, time.Hour)
+		s.wakeIn(0, time.Hour)
 		want("it fails twice", sent{0, "3600000000000"}, sent{announceEvery, "3599999000000"})
 		codes = []string{"53200"}
 		s.wake()

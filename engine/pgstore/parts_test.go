@@ -99,10 +99,10 @@ func TestMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Now()
 		for _, tt := range []struct {
-			ready bool
+			ready int
 			in    time.Duration // 0: nothing will be due
 			want  string
-		}{{true, 0, "0"}, {false, 5 * time.Second, "5000000000"}, {true, 7, "0 7"}, {false, -time.Hour, "0"}, {false, 0, ""}} {
+		}{{1, 0, "0"}, {0, 5 * time.Second, "5000000000"}, {2, 7, "0 0 7"}, {0, -time.Hour, "0"}, {0, 0, ""}, {1e9, 0, "0" + strings.Repeat(" 0", 99)}} {
 			due := now.Add(tt.in)
 			if tt.in == 0 {
 				due = time.Time{}
@@ -113,10 +113,10 @@ func TestMessages(t *testing.T) {
 		}
 		for _, tt := range []struct {
 			text  string
-			ready bool
+			ready int
 			in    time.Duration // 0: nothing will be due
-		}{{"", true, 0}, {"0", true, 0}, {"5000000000", false, 5 * time.Second}, {"0 7", true, 7}, {"7 0", true, 7}, {"9 7 8", false, 7},
-			{"soon", true, 0}, {"-5", true, 0}, {"99999999999999999999", true, 0}, {"9223372036854775807", false, longest}} {
+		}{{"", 1, 0}, {"0", 1, 0}, {"0 0 0 7", 3, 7}, {"5000000000", 0, 5 * time.Second}, {"0 7", 1, 7}, {"7 0", 1, 7}, {"9 7 8", 0, 7},
+			{"soon", 1, 0}, {"-5", 1, 0}, {"99999999999999999999", 1, 0}, {"9223372036854775807", 0, longest}} {
 			ready, due := hear(tt.text)
 			if ready != tt.ready || due.IsZero() != (tt.in == 0) || tt.in > 0 && due.Sub(now) != tt.in {
 				t.Errorf("%q: %v, due after %v; want %v, %v", tt.text, ready, due.Sub(now), tt.ready, tt.in)
@@ -133,14 +133,14 @@ func TestAnnounceNew(t *testing.T) {
 		name   string
 		o      engine.StoreOptions
 		delays []time.Duration
-		ready  bool
+		ready  int
 		due    time.Duration // 0: none is
 	}{
-		{"ready", engine.StoreOptions{}, []time.Duration{0}, true, 0},
-		{"due later", engine.StoreOptions{}, []time.Duration{later, soon}, false, soon},
-		{"both", engine.StoreOptions{}, []time.Duration{soon, 0, later}, true, soon},
-		{"claimed before they are due", engine.StoreOptions{Held: true}, []time.Duration{soon}, true, 0},
-		{"promoted by a call", engine.StoreOptions{Promoted: true}, []time.Duration{soon}, false, 0},
+		{"ready", engine.StoreOptions{}, []time.Duration{0, 0}, 2, 0},
+		{"due later", engine.StoreOptions{}, []time.Duration{later, soon}, 0, soon},
+		{"both", engine.StoreOptions{}, []time.Duration{soon, 0, later}, 1, soon},
+		{"claimed before they are due", engine.StoreOptions{Held: true}, []time.Duration{soon}, 1, 0},
+		{"promoted by a call", engine.StoreOptions{Promoted: true}, []time.Duration{soon}, 0, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

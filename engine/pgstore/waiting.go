@@ -39,8 +39,8 @@ func (s *Store) Promote(ctx context.Context, most int, order engine.Order,
 	if err != nil {
 		return dst, s.wrap("promote", err)
 	}
-	if len(out) > len(dst) && !s.rules.options.SilentDue {
-		s.wake()
+	if !s.rules.options.SilentDue {
+		s.wakeIn(len(out)-len(dst), engine.Forever)
 	}
 	return out, nil
 }
@@ -79,9 +79,7 @@ func (s *Store) Redrive(ctx context.Context, jobs []engine.JobID, most int, rese
 	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
 		return dst, s.wrap("redrive", err)
 	}
-	if len(out) > len(dst) {
-		s.wake()
-	}
+	s.wakeIn(len(out)-len(dst), engine.Forever)
 	return out, nil
 }
 

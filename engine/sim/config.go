@@ -60,8 +60,8 @@ type Config struct {
 	Late func(node int32, due engine.Time) time.Duration
 	// Claimed may change the leases of a claim, its answer, before they are recorded; nil: no change.
 	Claimed func(c *engine.Call)
-	// Announce returns the delay of a wake after jobs become ready; one wake stands for all jobs that
-	// become ready meanwhile; nil: none.
+	// Announce returns the delay of a wake after jobs become ready; one announcement stands for all jobs that
+	// become ready meanwhile, with WakeOne as the wake of a node for each; nil: none.
 	Announce func(at engine.Time) time.Duration
 	// Befell is called when a control has an effect, with its index in Controls and the node, if it is
 	// a control of a node; may be nil.

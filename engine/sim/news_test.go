@@ -93,6 +93,24 @@ func TestAnnouncementTakesTime(t *testing.T) {
 	}
 }
 
+// TestAnnouncementOfSeveral wakes a node for each of the jobs of one announcement: with one worker in each, none of the
+// jobs waits for a poll.
+func TestAnnouncementOfSeveral(t *testing.T) {
+	w := quietWorld(t, 0)
+	w.nodes, w.node.Workers, w.node.Fetch.Poll = 3, 1, 100*time.Hour
+	w.workload = &arrivals{at: []time.Duration{time.Second, 1010 * time.Millisecond}}
+	w.flaky.service = drawn(t)(dist.Constant(3600))
+	w.config.Announce = func(engine.Time) time.Duration { return 20 * time.Millisecond }
+	w.config.Until = 2 * second
+	var waits []time.Duration
+	for _, e := range w.events(engine.Leased) {
+		waits = append(waits, e.Waited)
+	}
+	if got, want := fmt.Sprint(waits), "[20.5ms 10.5ms]"; got != want {
+		t.Errorf("waits %s, want %s", got, want)
+	}
+}
+
 // TestSilentDue makes a waiting job ready, by itself, by a promoter, or by one of two steps: nodes are woken at that
 // time and not before. With SilentDue none is; the node whose promoter did it gets the answer half a millisecond later.
 func TestSilentDue(t *testing.T) {

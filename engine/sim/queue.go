@@ -56,7 +56,7 @@ type queue struct {
 	others   heap.Heap[event]
 	seq      uint64
 
-	announcing bool // an announcement is among others
+	announcing int // number of jobs for which an announcement is among others; 0: there is none
 }
 
 func (q *queue) init(nodes int) {

@@ -258,8 +258,9 @@ func (s *Sim) happen(ev event) {
 	case reply:
 		s.answer(s.messages.at(ev.ref))
 	case announcement:
-		s.queue.announcing = false
-		s.announce()
+		jobs := s.queue.announcing
+		s.queue.announcing = 0
+		s.tellOf(jobs, s.announce)
 	case arrival:
 		s.enqueue(s.late.at(ev.ref))
 		s.late.release(ev.ref)
@@ -324,23 +325,28 @@ func (s *Sim) becomeDue() {
 	}
 }
 
-// wakeFor wakes nodes for that many new ready jobs: with WakeOne one node for each.
-func (s *Sim) wakeFor(jobs int) {
+// wakeFor wakes nodes for that many new ready jobs.
+func (s *Sim) wakeFor(jobs int) { s.tellOf(jobs, s.wake) }
+
+// tellOf calls tell for that many new ready jobs: with WakeOne, which wakes one node for each, as often.
+func (s *Sim) tellOf(jobs int, tell func()) {
 	for range min(jobs, len(s.nodes)) {
-		s.wake()
+		tell()
 		if s.cfg.Wake != WakeOne {
 			return // every idle node has been woken, or wakes are off
 		}
 	}
 }
 
-// wake announces new ready jobs to nodes, at once or after Config.Announce, unless an announcement is under way.
+// wake announces a new ready job to nodes, at once or after Config.Announce, together with those before it of which the
+// announcement is under way.
 func (s *Sim) wake() {
 	switch {
-	case s.cfg.Wake == WakeNone || s.queue.announcing:
+	case s.cfg.Wake == WakeNone:
 	case s.cfg.Announce != nil:
-		s.queue.announcing = true
-		s.queue.push(s.now.Add(s.cfg.Announce(s.now)), announcement, 0)
+		if s.queue.announcing++; s.queue.announcing == 1 {
+			s.queue.push(s.now.Add(s.cfg.Announce(s.now)), announcement, 0)
+		}
 	default:
 		s.announce()
 	}

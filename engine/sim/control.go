@@ -108,7 +108,9 @@ func (s *Sim) begin(c *fault.Control, came int) bool {
 		if n.engine == nil {
 			return false
 		}
-		n.frozen++
+		if n.frozen++; n.frozen == 1 {
+			s.frozen++
+		}
 		end.life = n.lives
 		s.record(engine.Event{Kind: engine.NodePause, Node: c.Node})
 		s.queue.timers.set(c.Node, engine.Never)

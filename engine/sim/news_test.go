@@ -93,6 +93,42 @@ func TestAnnouncementTakesTime(t *testing.T) {
 	}
 }
 
+// TestWakeOfFrozen enqueues a job while nodes are frozen: a wake that no other node gets waits until one goes on, as a
+// notification for a stopped process does, and is lost with a process that dies.
+func TestWakeOfFrozen(t *testing.T) {
+	pause := func(node int32, lasts time.Duration) fault.Control {
+		return fault.Control{Kind: fault.Pause, At: 8 * second, For: lasts, Node: node}
+	}
+	for _, tt := range []struct {
+		name     string
+		mode     sim.WakeMode
+		nodes    int
+		controls []fault.Control
+		want     string
+	}{
+		{"the only one", sim.WakeOne, 1, []fault.Control{pause(0, 5*time.Second)}, "[0 at 13.0005s]"},
+		{"twice", sim.WakeOne, 1, []fault.Control{pause(0, 5*time.Second), pause(0, 6*time.Second)}, "[0 at 14.0005s]"},
+		{"both, of which one is woken", sim.WakeOne, 2, []fault.Control{pause(0, 6*time.Second), pause(1, 5*time.Second)}, "[0 at 14.0005s]"},
+		{"both, of which all are", sim.WakeAll, 2, []fault.Control{pause(0, 6*time.Second), pause(1, 5*time.Second)}, "[1 at 13.0005s 0 at 14.0005s]"},
+		{"one of two, and the other is woken", sim.WakeOne, 2, []fault.Control{pause(0, 5*time.Second)}, "[1 at 10.0005s]"},
+		{"one of two, of which all are", sim.WakeAll, 2, []fault.Control{pause(0, 5*time.Second)}, "[1 at 10.0005s 0 at 13.0005s]"},
+		{"nobody", sim.WakeNone, 1, []fault.Control{pause(0, 5*time.Second)}, "[]"},
+		{"before the pause", sim.WakeAll, 1, []fault.Control{{Kind: fault.Pause, At: 11 * second, For: time.Second}}, "[0 at 10.0005s]"},
+		{"one that dies", sim.WakeAll, 1, []fault.Control{pause(0, 5*time.Second), {Kind: fault.Crash, At: 12 * second, For: time.Minute}}, "[]"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := quietWorld(t, 0)
+			w.nodes, w.node.Fetch.Poll, w.config.Wake = tt.nodes, 100*time.Hour, tt.mode
+			w.workload = &arrivals{at: []time.Duration{10 * time.Second}}
+			w.flaky.service = drawn(t)(dist.Constant(20))
+			w.config.Controls, w.config.Until = tt.controls, 16*second
+			if got := fmt.Sprint(w.claimsFrom(9 * second)); got != tt.want {
+				t.Errorf("claims %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
 // TestAnnouncementOfSeveral wakes a node for each of the jobs of one announcement: with one worker in each, none of the
 // jobs waits for a poll.
 func TestAnnouncementOfSeveral(t *testing.T) {

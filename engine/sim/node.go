@@ -27,7 +27,10 @@ func (s *Sim) boot(i int32) {
 // crash ends a process, which loses its memory.
 func (s *Sim) crash(i int32) {
 	n := &s.nodes[i]
-	n.engine, n.frozen = nil, 0
+	if n.frozen > 0 {
+		s.frozen--
+	}
+	n.engine, n.frozen, n.told = nil, 0, false
 	for _, m := range n.missed {
 		if m.answer != nil {
 			s.messages.release(m.answer.ref)
@@ -50,12 +53,13 @@ func (s *Sim) crash(i int32) {
 	s.record(engine.Event{Kind: engine.NodeDown, Node: i})
 }
 
-// thaw continues a frozen process: the inputs that it missed are delivered now, in order.
+// thaw continues a frozen process: the inputs that it missed are delivered now, in order, then a wake.
 func (s *Sim) thaw(i int32) {
 	n := &s.nodes[i]
 	if n.frozen--; n.frozen > 0 {
 		return
 	}
+	s.frozen--
 	s.record(engine.Event{Kind: engine.NodeWake, Node: i})
 	missed := n.missed
 	n.missed = nil
@@ -66,9 +70,14 @@ func (s *Sim) thaw(i int32) {
 			s.finish(m.ref, m.key)
 		}
 	}
-	if n.engine != nil {
-		s.stepped(n)
+	told := n.told
+	if n.told = false; n.engine == nil {
+		return
 	}
+	if told && s.hears(n) {
+		n.engine.Wake(s.now)
+	}
+	s.stepped(n)
 }
 
 // stepped follows up an input to a node that is not frozen: it updates the node's timer, and whether it can be woken.

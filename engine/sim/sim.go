@@ -25,6 +25,7 @@ type node struct {
 	stopped bool          // it has received a stop signal in this life
 	frozen  int           // number of active pauses
 	missed  []deferred    // inputs that arrived while it was frozen
+	told    bool          // a wake came while it was frozen
 	runs    []uint32      // by slot of its engine, index of the run + 1
 	ahead   time.Duration // offset of its wall clock
 }
@@ -67,6 +68,7 @@ type Sim struct {
 	runs     slab[run]
 	late     slab[[1]engine.NewJob] // jobs on their way to the store
 	turn     int                    // first node that WakeOne tries
+	frozen   int                    // number of frozen nodes
 
 	controls  controls
 	stalled   [engine.NumOps]int // number of faults that stop the reapers or promoters, by role
@@ -358,12 +360,14 @@ func (s *Sim) announce() {
 		if n := &s.nodes[0]; n.engine != nil && n.frozen == 0 && s.hears(n) {
 			s.wakeNode(0)
 		}
+		s.tellFrozen()
 		return
 	}
 	if s.cfg.Wake == WakeAll {
 		for i := s.awake.from(0); i >= 0; i = s.awake.from(i + 1) {
 			s.wakeNode(i)
 		}
+		s.tellFrozen()
 		return
 	}
 	i := s.awake.from(s.turn)
@@ -373,6 +377,20 @@ func (s *Sim) announce() {
 	if i >= 0 {
 		s.turn = i + 1
 		s.wakeNode(i)
+		return
+	}
+	s.tellFrozen()
+}
+
+// tellFrozen leaves a wake with frozen nodes, which get it when they go on: all of them or, with WakeOne, the first that
+// has none.
+func (s *Sim) tellFrozen() {
+	for i := 0; s.frozen > 0 && i < len(s.nodes); i++ {
+		if n := &s.nodes[i]; n.frozen > 0 && !n.told {
+			if n.told = true; s.cfg.Wake == WakeOne {
+				return
+			}
+		}
 	}
 }
 

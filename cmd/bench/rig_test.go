@@ -287,13 +287,13 @@ duration: 30s
 drain: 0s
 warmup: 0s
 engine: {workers: 4}
-jobs: [{class: mail, arrivals: {process: constant, rate: 1/s}, service: 3s}]
+jobs: [{class: mail, arrivals: {process: constant, rate: 0.1/s}, service: 25s}]
 policies: [{kind: fifo}]
 `), nil)
 	if len(wrong) > 0 {
 		t.Fatal(wrong)
 	}
-	o := playOptions{seed: 1, speed: world.Speed{Num: 60, Den: 1}, store: memory}
+	o := playOptions{seed: 1, speed: world.Speed{Num: 20, Den: 1}, store: memory}
 	p, err := play(t.Context(), sc, o, &stores{})
 	if err != nil {
 		t.Fatal(err)

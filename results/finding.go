@@ -122,7 +122,11 @@ func (f *finder) cure(c *Column, most int) (Finding, bool) {
 	}
 	policy, others, price := f.Table.Policies[best], f.others(c, best), f.price(c, best)
 	met := !slices.ContainsFunc(c.Cells[f.base].Verdicts, func(v *Verdict) bool { return v.Outcome != Met })
-	goal := plain.When(met && c.GoalText() != "", " (goal "+c.GoalText()+" met)")
+	var own Column // with the goals of the baseline: other policies may have others
+	for _, v := range c.Cells[f.base].Verdicts {
+		own.addGoal(v)
+	}
+	goal := plain.When(met && own.Goals != nil, " (goal "+own.GoalText()+" met)")
 	return Finding{Policy: best, Worst: c.says(f.Table.Policies[f.base], f.base) + goal,
 		Cure:  policy + ": " + c.Cells[best].Value + changeIn(&c.Cells[best]) + others,
 		Price: price + plain.When(price != "" && others != "", " under "+policy)}, true

@@ -54,6 +54,13 @@ func TestFindingIsTrue(t *testing.T) {
 				unsure("retry.wait.max", 0.001, 1)},
 		{"better than a lower bound", "A: longest wait of retries ≥ 1m30s (goal ≤ 100s met). B: 30.0s (≤ −67%).",
 			tableSummary(20, 0, "retry.wait.max", []float64{90, 30}).judgedAll("retry.wait.max", "below 100s", Met).bounded("retry.wait.max", 0)},
+		{"a goal of another policy alone", "A: longest wait of retries 1m30s. B: 30.0s (−67%).",
+			tableSummary(20, 0, "retry.wait.max", []float64{90, 30}).judged("retry.wait.max", "below 100s", map[int]Outcome{1: Met}, false)},
+		{"two goals of all", "A: longest wait of retries 1m30s (goal ≤ 100s, ≤ 95s met). B: 30.0s (−67%).",
+			tableSummary(20, 0, "retry.wait.max", []float64{90, 30}).judgedAll("retry.wait.max", "below 100s", Met).judgedAll("retry.wait.max", "below 95s", Met)},
+		{"a goal of its own", "A: longest wait of retries 1m30s (goal ≤ 100s met). B: 30.0s (−67%).",
+			tableSummary(20, 0, "retry.wait.max", []float64{90, 30}).judged("retry.wait.max", "below 100s", map[int]Outcome{0: Met}, false).
+				judged("retry.wait.max", "below 40s", map[int]Outcome{1: Met}, false)},
 		{"of two that do as well, the one that costs less", "A: p99 wait of fresh jobs 9.0s. C: 100ms (−99%), B 100ms too; retries wait 2× longer under C.",
 			tableSummary(20, 0, "fresh.wait.p99", []float64{9, .1, .1}, "retry.wait.mean", []float64{1, 60, 2}).
 				judged("fresh.wait.p99", "below 1s", map[int]Outcome{0: Missed, 1: Met, 2: Met}, false)},

@@ -211,7 +211,7 @@ func (s *Summary) warnOfWarmUp(grid [][]*measure.Run, add func(string, ...any)) 
 		said = append(said, workers)
 		load, kind, settling := offered(set, workers), "load", false
 		for j := i; j < len(s.Policies); j++ {
-			seen := utilizationSeen(set, grid[j])
+			seen := utilizationSeen(set, j, grid[j])
 			if workersOf(set, j) != workers || seen >= busyWhenOverloaded {
 				continue
 			}
@@ -230,10 +230,10 @@ func (s *Summary) warnOfWarmUp(grid [][]*measure.Run, add func(string, ...any)) 
 	}
 }
 
-// utilizationSeen returns the measured utilization of the workers from the warm-up to the first storm, a mean over
-// runs; 0 if no time lies between.
-func utilizationSeen(s *measure.Settings, runs []*measure.Run) float64 {
-	from, to := calmBuckets(s)
+// utilizationSeen returns the measured utilization of the workers under a policy from the warm-up to the first storm, a
+// mean over runs; 0 if no time lies between.
+func utilizationSeen(s *measure.Settings, policy int, runs []*measure.Run) float64 {
+	from, to := calmBuckets(s, policy)
 	sum, n := 0.0, 0
 	for _, run := range runs {
 		for i := from; i < min(to, len(run.Series.Utilization)); i++ {
@@ -244,15 +244,15 @@ func utilizationSeen(s *measure.Settings, runs []*measure.Run) float64 {
 	return sum / float64(max(n, 1))
 }
 
-// calmBuckets returns the range [from, to) of time series buckets between the warm-up and the first storm or, without
-// storms, the end of arrivals.
-func calmBuckets(s *measure.Settings) (from, to int) {
+// calmBuckets returns the range [from, to) of time series buckets between the warm-up and the first storm under a policy
+// or, without storms, the end of arrivals.
+func calmBuckets(s *measure.Settings, policy int) (from, to int) {
 	if s.Bucket <= 0 {
 		return 0, 0
 	}
 	end := s.Duration
-	for i := range s.Storms {
-		end = min(end, s.Storms[i].From)
+	for _, storm := range s.StormsOf(policy) {
+		end = min(end, storm.From)
 	}
 	return int((s.Warmup + s.Bucket - 1) / s.Bucket), int(end / s.Bucket)
 }
@@ -270,7 +270,7 @@ func (s *Summary) warnOfOverload(i int, runs []*measure.Run, add func(string, ..
 			plain.Digits(100*load, 3))
 		return
 	}
-	seen := plain.Count(runs, func(run *measure.Run) bool { return overloaded(&run.Series, s.Settings, workers) })
+	seen := plain.Count(runs, func(run *measure.Run) bool { return overloaded(&run.Series, s.Settings, i, workers) })
 	if 2*seen > len(runs) {
 		add("%s: overload without a storm: the workers were busy all the time and the backlog grew, in %d of %s",
 			label, seen, plain.Plural(len(runs), "seed"))
@@ -280,10 +280,10 @@ func (s *Summary) warnOfOverload(i int, runs []*measure.Run, add func(string, ..
 // fewestCalmBuckets is the least number of time series buckets before the first storm that allows a test for a trend.
 const fewestCalmBuckets = 8
 
-// overloaded reports whether, between the warm-up and the first storm, the backlog grew and the workers were busy on
-// average over the later half.
-func overloaded(s *measure.Series, settings *measure.Settings, workers float64) bool {
-	from, to := calmBuckets(settings)
+// overloaded reports whether, between the warm-up and the first storm under a policy, the backlog grew and the workers
+// were busy on average over the later half.
+func overloaded(s *measure.Series, settings *measure.Settings, policy int, workers float64) bool {
+	from, to := calmBuckets(settings, policy)
 	if to = min(to, len(s.FreshReady)); to-from < fewestCalmBuckets {
 		return false
 	}

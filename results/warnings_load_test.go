@@ -88,18 +88,24 @@ func TestWarningOfOverload(t *testing.T) {
 		rate   float64
 		series measure.Series
 		storm  time.Duration // start of the storm
+		own    time.Duration // that under this policy; 0: the same
 		want   bool
 	}{
-		{"too much comes", 25, measure.Series{}, 40, true},
-		{"just enough comes", 15, series(0.8, func(int) float64 { return 5 }), 400, false},
-		{"retries are too much", 15, series(1, grows), 400, true},
-		{"the backlog grows, but not for want of workers", 15, series(0.9, grows), 400, false},
-		{"busy, and no backlog grows", 15, series(1, func(int) float64 { return 40 }), 400, false},
-		{"in the storm only", 15, series(1, func(i int) float64 { return max(0, float64(i-30)) }), 300, false},
-		{"too short to tell", 15, series(1, grows), 60, false},
+		{"too much comes", 25, measure.Series{}, 40, 0, true},
+		{"just enough comes", 15, series(0.8, func(int) float64 { return 5 }), 400, 0, false},
+		{"retries are too much", 15, series(1, grows), 400, 0, true},
+		{"the backlog grows, but not for want of workers", 15, series(0.9, grows), 400, 0, false},
+		{"busy, and no backlog grows", 15, series(1, func(int) float64 { return 40 }), 400, 0, false},
+		{"in the storm only", 15, series(1, func(i int) float64 { return max(0, float64(i-30)) }), 300, 0, false},
+		{"in its own storm only", 15, series(1, func(i int) float64 { return max(0, float64(10*i-100)) }), 590, 100, false},
+		{"before its own storm", 15, series(1, grows), 60, 400, true},
+		{"too short to tell", 15, series(1, grows), 60, 0, false},
 	} {
 		s := watching()
 		s.Rate, s.Bucket, s.Duration, s.Storms = tt.rate, 10*time.Second, 600*time.Second, []measure.Window{{Name: "down", From: tt.storm * time.Second, To: tt.storm*time.Second + 1}}
+		if tt.own > 0 {
+			s.Policies[1].Storms = []measure.Window{{Name: "down", From: tt.own * time.Second, To: tt.own*time.Second + 1}}
+		}
 		runs := slices.Concat(scattered(0, 12, 0.1), scattered(1, 12, 0.1))
 		for i := range runs {
 			if runs[i].Policy == 1 && runs[i].Seed <= 10 {

@@ -615,7 +615,8 @@ func TestPlanStops(t *testing.T) {
 	}
 }
 
-// TestCloseReports closes rigs: it reports the schema that could not be dropped, also after another error, which stays.
+// TestCloseReports closes rigs: it reports the schema that could not be dropped, also after another error, which stays,
+// and after an interrupt.
 func TestCloseReports(t *testing.T) {
 	l := smallLoad(0)
 	l.rate, l.lasts = perSecond(1000), scenarios.Duration(time.Second)
@@ -633,6 +634,17 @@ func TestCloseReports(t *testing.T) {
 		}
 		if got != tt.want || tt.run != nil && !errors.Is(err, lost) {
 			t.Errorf("after %v and %v: %q, want %q", tt.run, tt.drop, got, tt.want)
+		}
+	}
+	for _, drop := range []error{nil, left} { // after an interrupt the rest of the command says it
+		r, err := newRig(openWall(t, l), nil), error(context.Canceled)
+		r.drop = func() error { return drop }
+		r.close(&err)
+		err = failed("fifo", postgres, fmt.Errorf("calibrate: %w", err))
+		var f *ui.Failure
+		err = (&session{console: &ui.Console{}, flags: &runFlags{}}).settle(ui.ExitMet, err)
+		if !errors.As(err, &f) || f.Exit != ui.ExitInterrupted || (f.Err == nil) != (drop == nil) || drop != nil && f.Error() != drop.Error() {
+			t.Errorf("interrupted, and %v: the command ends with %v", drop, err)
 		}
 	}
 }

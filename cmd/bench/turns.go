@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"qsim/cmd/ui"
@@ -126,9 +127,23 @@ func (s *session) settle(exit ui.Exit, err error) error {
 	case a.lost != 0:
 		return ui.Fail(ui.ExitInvariant, fmt.Errorf("%d jobs were lost", a.lost))
 	case errors.Is(err, context.Canceled):
-		return ui.Fail(ui.ExitInterrupted, nil)
+		return ui.Fail(ui.ExitInterrupted, beside(err))
 	case err != nil:
 		return err
 	}
 	return ui.Fail(exit, nil)
+}
+
+// beside returns what is joined in an error of an interrupted run to the interrupt itself, such as a schema that could
+// not be dropped, see rig.close; nil if nothing is.
+func beside(err error) error {
+	all, joined := errors.AsType[interface {
+		error
+		Unwrap() []error
+	}](err)
+	if !joined {
+		return nil
+	}
+	return errors.Join(slices.DeleteFunc(slices.Clone(all.Unwrap()),
+		func(one error) bool { return errors.Is(one, context.Canceled) })...)
 }

@@ -129,7 +129,7 @@ func calibration(sc *scenarios.Scenario, policy int, speed world.Speed, lasts ti
 	[]world.Phase) {
 	part := speed.Virtual(lasts)
 	phases := []world.Phase{{Measured: world.Span{For: lasts}, Steady: true}}
-	storm, during := longestStorm(sc)
+	storm, during := longestStorm(sc.Variant(policy))
 	if storm == nil {
 		return sc.Calm(policy, part), phases
 	}
@@ -158,7 +158,7 @@ func longestStorm(sc *scenarios.Scenario) (longest *scenarios.Storm, during worl
 	}
 	if longest != nil {
 		longest.Repeat = nil
-		windows := world.Settings(sc).Storms
+		windows := world.Windows(sc)
 		w := windows[slices.IndexFunc(windows, func(w measure.Window) bool { return w.Name == longest.Name })]
 		during = world.Span{From: w.From, For: w.To - w.From}
 	}

@@ -271,6 +271,7 @@ func TestPhasesOfCalibration(t *testing.T) {
 		storm string
 		want  []world.Phase
 	}{
+		"moved": {"storms: [{name: down, at: 5s, for: 10s, slow: {factor: 2}}]", phases(60*time.Second, 70*time.Second, 100*ms)},
 		"none":  {"", []world.Phase{{Measured: world.Span{For: 200 * ms}, Steady: true}}},
 		"short": {"storms: [{name: down, at: 60s, for: 10s, slow: {factor: 2}}]", phases(60*time.Second, 70*time.Second, 100*ms)},
 		"long":  {"storms: [{name: down, at: 0s, for: 60s, slow: {factor: 2}}]", phases(0, time.Minute, 200*ms)},
@@ -279,7 +280,7 @@ func TestPhasesOfCalibration(t *testing.T) {
 duration: 100s
 warmup: 0s
 jobs: [{class: mail, arrivals: {process: poisson, rate: 20/s}, service: 10ms}]
-policies: [{kind: fifo}]
+policies: [{kind: fifo`+map[string]string{"moved": ", with: {storms.down.at: 60s}"}[name]+`}]
 `+tt.storm), nil)
 		if sc == nil {
 			t.Fatal(name, diagnostics)

@@ -180,6 +180,7 @@ func (s *session) predict(ctx context.Context, sc *scenarios.Scenario, p *predic
 		return ui.UsageError("%w", err)
 	}
 	settings := world.Settings(only)
+	settings.Storms = settings.StormsOf(0)
 	for i := range p.mechanics {
 		p.mechanics[i] = world.NewMechanics(&settings, f.speed)
 	}

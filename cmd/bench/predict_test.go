@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
@@ -130,6 +131,25 @@ policies: [{kind: fifo}]
 	}
 	if judged != 5 {
 		t.Errorf("%d metrics are judged, want 5", judged)
+	}
+}
+
+// TestPredictMovedStorm predicts a policy that moves the storm: the phases of the run are those with the storm where it is.
+func TestPredictMovedStorm(t *testing.T) {
+	s, f, stdout, _ := predictSession(t, `
+duration: 20s
+warmup: 0s
+jobs: [{class: mail, arrivals: {process: constant, rate: 50/s}, service: 10ms}]
+storms: [{name: down, at: 2s, for: 2s, fail: {hits: [mail], rate: 90%, error: unavailable}}]
+policies: [{kind: fifo, with: {storms.down.at: 15s}}]
+`)
+	got, _ := predictOne(t, s, f, stdout)
+	var phases []string
+	for _, m := range got.Mechanism {
+		phases = append(phases, fmt.Sprintf("%s from %v", m.Phase, m.From))
+	}
+	if want := []string{"calm from 0", "down from 15", "calm from 17", "drain from 20"}; !slices.Equal(slices.Compact(phases), want) {
+		t.Errorf("%v, want %v", phases, want)
 	}
 }
 

@@ -33,7 +33,7 @@ type metricJSON struct {
 	Mean   float64   `json:"mean"`
 	Low    *float64  `json:"low"` // lower end of the 95 % interval; null: there is only one round
 	High   *float64  `json:"high"`
-	Values []float64 `json:"values"` // values by round
+	Values []float64 `json:"values"` // values of the rounds that have one, in their order
 }
 
 // summary returns the names of a candidate's metrics, and for each the values over all rounds with mean and interval.

@@ -244,8 +244,8 @@ func utilizationSeen(s *measure.Settings, policy int, runs []*measure.Run) float
 	return sum / float64(max(n, 1))
 }
 
-// calmBuckets returns the range [from, to) of time series buckets between the warm-up and the first storm under a policy
-// or, without storms, the end of arrivals.
+// calmBuckets returns the range [from, to) of time series buckets between the warm-up and the first storm under a
+// policy or, without storms, the end of arrivals.
 func calmBuckets(s *measure.Settings, policy int) (from, to int) {
 	if s.Bucket <= 0 {
 		return 0, 0

@@ -153,9 +153,9 @@ func (r *rig) run(ctx context.Context, handler live.Handler, feed func(ctx conte
 	}
 }
 
-// settle returns the numbers of unfinished and of dead jobs in the store after a run: the dead include those that a claim
-// without an answer shed. It counts the jobs that had ended although no answer came: the commits that were not answered
-// are sent once more, and the store answers as it would have then.
+// settle returns the numbers of unfinished and of dead jobs in the store after a run: the dead include those that a
+// claim without an answer shed. It counts the jobs that had ended although no answer came: the commits that were not
+// answered are sent once more, and the store answers as it would have then.
 func (r *rig) settle(ctx context.Context) (left, dead int64, err error) {
 	ctx = context.WithoutCancel(ctx)
 	if left, dead, err = r.left(ctx); err != nil {

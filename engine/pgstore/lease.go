@@ -119,8 +119,8 @@ func (s *Store) Recover(ctx context.Context, holder engine.EngineID, most int, g
 	return got, next, nil
 }
 
-// nonNegative returns a time that has passed or is left by the server's clock, in nanoseconds, as a duration: 0 if it is
-// negative, as after the clock was set back.
+// nonNegative returns a time that has passed or is left by the server's clock, in nanoseconds, as a duration: 0 if it
+// is negative, as after the clock was set back.
 func nonNegative(d int64) time.Duration { return time.Duration(max(d, 0)) }
 
 const leadSQL = now + `

@@ -158,7 +158,9 @@ func (r *reconciler) job(events []engine.Event) {
 			if l.known && e.Age > 0 { // the store executed the call before its answer came
 				e.At = min(e.At, l.born.Add(e.Age))
 			}
-			e.At = max(e.At, latest, started)
+			if e.At = max(e.At, latest, started); !r.fenced && e.At == latest {
+				e.At++ // of one time, events are sorted by token, which need not be their order
+			}
 			if l.known && e.Age == 0 && stage(e) == 4 { // an answer to a commit sent again says no age
 				e.Age = e.At.Sub(l.born)
 			}

@@ -423,6 +423,50 @@ func TestReconcile(t *testing.T) {
 	}
 }
 
+// TestReconcileUnfenced puts the events of a job back into their order whose leases are recovered, and given back by any
+// of their holders, at times that answers take: the store's ages alone tell it.
+func TestReconcileUnfenced(t *testing.T) {
+	for seed := range uint64(5000) {
+		drawn := uint64(0)
+		below := func(n int) int {
+			drawn++
+			return int(keyed.Rand{Seed: seed}.Uniform(keyed.ForChaos, drawn, 0, 0) * float64(n))
+		}
+		us := func(n int) time.Duration { return time.Duration(below(n)) * time.Microsecond }
+		const stored = engine.Time(10 * time.Millisecond)
+		events := []engine.Event{{Kind: engine.Enqueued, Job: 1, At: stored.Add(us(400) - 200*time.Microsecond)}}
+		at, token, held, state := stored, engine.Token(0), []engine.Token(nil), engine.Ready
+		add := func(kind engine.EventKind, token engine.Token) {
+			at = at.Add(time.Microsecond + us(300))
+			events = append(events, engine.Event{Kind: kind, Job: 1, Token: token, From: state, Age: at.Sub(stored), At: at.Add(us(600))})
+		}
+		for range 6 {
+			if state == engine.InFlight && below(2) == 0 {
+				i := below(len(held))
+				add(engine.Returned, held[i])
+				held, state = slices.Delete(held, i, i+1), engine.Ready
+				continue
+			}
+			token++
+			held = append(held, token)
+			add(map[engine.State]engine.EventKind{engine.Ready: engine.Leased, engine.InFlight: engine.LeaseTaken}[state], token)
+			state = engine.InFlight
+		}
+		var got, want []engine.Token
+		for _, e := range events {
+			want = append(want, e.Token)
+		}
+		slices.Reverse(events)
+		ordered, _ := reconcile(events, time.Second, false, false)
+		for _, e := range ordered {
+			got = append(got, e.Token)
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("seed %d: in the order of tokens %v, want %v", seed, got, want)
+		}
+	}
+}
+
 // TestReconcileLeftovers computes by hand the jobs that a store still holds at the end.
 func TestReconcileLeftovers(t *testing.T) {
 	ms := func(n int) engine.Time { return engine.Time(n) * engine.Time(time.Millisecond) }

@@ -339,12 +339,16 @@ func TestFilters(t *testing.T) {
 		{Metric: "attempt.wait.max", Tenant: "seven"}: 5, {Metric: "jobs", Class: "none"}: math.NaN(), {Metric: "jobs", Tenant: "none"}: math.NaN(), {Metric: "jobs", During: "none"}: math.NaN(),
 		{Metric: "jobs", After: "none"}: math.NaN(), {Metric: "gini"}: math.NaN(), {Metric: "fresh.wait.p90", During: "down", Class: "sums"}: math.NaN(),
 		{Metric: "retry.delay.p99", During: "down"}: math.NaN(), {Metric: "backlog.fresh.max", After: "down"}: 1,
+		// No job counts that is enqueued in the warm-up, or after the end of arrivals.
+		{Metric: "jobs", During: "early"}: math.NaN(), {Metric: "claims", During: "early"}: 1, {Metric: "dead.count", During: "late"}: math.NaN(), {Metric: "jobs", After: "late"}: math.NaN(),
 	}
 	for q := range queries {
 		s.Objectives = append(s.Objectives, Objective{Query: q})
 	}
-	s.Storms = append(s.Storms, Window{"herd", 49 * time.Second, 49 * time.Second})
+	s.Storms = append(s.Storms, Window{"early", 2 * time.Second, 9 * time.Second}, Window{"herd", 49 * time.Second, 49 * time.Second}, Window{"late", 100 * time.Second, 105 * time.Second})
 	tp := newTape(s, 0)
+	tp.enqueue(3, 5, 0)
+	tp.run(4, 5, 3, 1)
 	tp.enqueue(20, 1, 1)
 	tp.run(23, 1, 20, 1)
 	tp.enqueue(42, 2, 0)

@@ -46,6 +46,9 @@ func (c *Collector) question(q Query) question {
 	case m.basis == onJobs:
 		asked.jobs = c.setOf(q)
 		asked.jobs.want(m, q.Limit)
+		if asked.jobs.from == asked.jobs.to {
+			asked.reason = "no job of that time counts: it is not between the end of the warm-up and the end of arrivals"
+		}
 	case m.basis == onHunger:
 		asked.hungry = c.starving.of(c.filterOf(q), m.Name == crowding).window(c.spanOf(q))
 	default:

@@ -181,8 +181,8 @@ func (d *drawing) panelsOf(policies []policy, fill func(p *plot.Plot, own policy
 
 // overTime returns panels over virtual time: one for each policy, or if there are too many for some, including those
 // with the least and the largest of values. Each has the shades of the storms as they are under its policy. fill sets
-// the vertical axis of a plot, and returns its plotters and the remarks above it; show names the quantity drawn, for the
-// script of a page.
+// the vertical axis of a plot, and returns its plotters and the remarks above it; show names the quantity drawn, for
+// the script of a page.
 func (d *drawing) overTime(show string, until float64, values []float64,
 	fill func(p *plot.Plot, own policy) (inside []plot.Plotter, remarks []string)) *panels {
 	return d.panelsOf(d.shown(extremes(values)), func(p *plot.Plot, own policy, steps int) {

@@ -62,14 +62,14 @@ var budgets = []budget{
 	{"scenarios/verify", 3298, 2600},
 	{"scenarios/world", 4616, 2700},
 	{"results", 4331, 2300},
-	{"results/measure", 4783, 3150},
+	{"results/measure", 4780, 3150},
 	{"results/plain", 431, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
-	{"results/report", 6592, 4300}, // of which 300 are the canvas of pixels
+	{"results/report", 6601, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1498, 1700},
 	{"cmd/bench", 4910, 3000}, // of which 90 find out when claims see new jobs
 	{"cmd/cli", 4966, 3600},
 	{"cmd/input", 144, 100},
-	{"cmd/play", 1117, 700}, // the page of qsim play, served and static
+	{"cmd/play", 1118, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
 	{"cmd/qsim", 6, 0},
 	{"cmd/ui", 1185, 700},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_321, 56_000
+	mostLines, goalLines             = 82_328, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -149,6 +149,7 @@ func TestProblems(t *testing.T) {
 		want       string
 	}{
 		{"a value", `{"sets": [{"path": "engine.nodes", "value": "2"}, {"path": "engine.workers", "value": "many"}]}`, 1, `want a whole number, not "many"`},
+		{"a value under one policy", `{"sets": [{"path": "policies.+", "value": "{kind: fifo, label: x, with: {retry.preset: chronos-fixed}}"}, {"path": "retry.backoff.first", "value": "2s"}]}`, 1, `backoff fixed has no "first" (under policy "x")`},
 		{"an unknown key", `{"sets": [{"path": "engine.wokers", "value": "9"}]}`, 0, `unknown key "wokers"`},
 		{"a path without a name", `{"sets": [{"path": "jobs.post.priority", "value": "1"}]}`, 0, `post`},
 		{"a policy", `{"policies": ["fresh"]}`, -1, `no policy is named "fresh"`},

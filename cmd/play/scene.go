@@ -206,7 +206,8 @@ func (s *stage) problems(sets []set, found diagnostics.List) []problem {
 	all := []problem{}
 	overrides := s.overrides(sets)
 	for _, d := range found {
-		p := problem{Set: -1, Error: d.Severity == diagnostics.Error, Message: d.Message, Help: d.Help}
+		message := d.Message + plain.When(d.Note != "", " ("+d.Note+")")
+		p := problem{Set: -1, Error: d.Severity == diagnostics.Error, Message: message, Help: d.Help}
 		if d.Set != "" {
 			p.Set = slices.IndexFunc(overrides, func(o scenarios.Override) bool { return o.String() == d.Set }) - len(s.o.Sets)
 		} else if d.Line > 0 {

@@ -31,6 +31,7 @@ type reconciler struct {
 	options  engine.StoreOptions
 	end      engine.Time
 	balance  Balance
+	leases   []claimed     // all leases of claims; an event of one has its index as Count, for as long as it takes
 	promoted []engine.Time // ascending times at which promoters made the present job ready
 	aged     []agedEvent   // events of the present job
 }
@@ -41,12 +42,26 @@ type agedEvent struct {
 	engine.Event
 }
 
+// claimed is one of the leases of a claim, which are numbered from 0.
+type claimed struct {
+	by     *claimCall
+	number int
+}
+
+// claimCall adds up the times of a claim at the store that follow from its jobs: each may be wrong by half an enqueue.
+type claimCall struct {
+	sum   float64
+	count int
+}
+
 // reconcile returns the events, up to the time end, of a run on a store with the given options, in a consistent order.
 // It counts the outcomes of the jobs: those of all events, but which are unresolved also at the end. It changes the
 // given events.
 func reconcile(events []engine.Event, end time.Duration, o engine.StoreOptions) ([]*engine.Event, Balance) {
 	r := reconciler{events: events, options: o.Complete(), end: engine.Time(end)}
+	r.number()
 	slices.SortFunc(r.events, func(a, b engine.Event) int { return cmp.Or(byLease(&a, &b), cmp.Compare(a.At, b.At)) })
+	r.timeClaims()
 	for from := 0; from < len(r.events); {
 		to := from + 1
 		for to < len(r.events) && r.events[to].Job == r.events[from].Job {
@@ -67,6 +82,58 @@ func reconcile(events []engine.Event, end time.Duration, o engine.StoreOptions) 
 	}
 	slices.SortFunc(all, func(a, b *engine.Event) int { return cmp.Or(cmp.Compare(a.At, b.At), byLease(a, b)) })
 	return all, r.balance
+}
+
+// number numbers the leases of each claim in their order, which sorting would lose. They have the node and the time of
+// its answer, and come after the event of that call.
+func (r *reconciler) number() {
+	type answer struct {
+		node int32
+		at   engine.Time
+	}
+	calls := map[answer]*claimCall{}
+	for i := range r.events {
+		e := &r.events[i]
+		a := answer{e.Node, e.At}
+		switch {
+		case e.Kind == engine.Called && e.Op == engine.OpClaim:
+			calls[a] = &claimCall{}
+		case e.Kind == engine.Leased:
+			if calls[a] == nil {
+				calls[a] = &claimCall{}
+			}
+			e.Count = int32(len(r.leases))
+			r.leases = append(r.leases, claimed{calls[a], calls[a].count})
+			calls[a].count++
+		}
+	}
+}
+
+// timeClaims finds out when each claim was at the store, from the ages of all its jobs. The events are in order.
+func (r *reconciler) timeClaims() {
+	enqueued := &engine.Event{}
+	for i := range r.events {
+		switch e := &r.events[i]; {
+		case e.Kind == engine.Enqueued:
+			enqueued = e
+		case e.Kind == engine.Leased && e.Job != enqueued.Job: // nothing is known of its time
+			r.leases[e.Count].by.sum += float64(e.At)
+		case e.Kind == engine.Leased:
+			r.leases[e.Count].by.sum += float64(min(e.At, enqueued.At.Add(e.Age)))
+		}
+	}
+}
+
+// leased sets the time of event e, a lease, to that of its claim at the store. The leases of one claim follow each other
+// by a nanosecond. A job that is leased for the first time was enqueued, event enqueued, before that by its age.
+func (r *reconciler) leased(e, enqueued *engine.Event, l *life) {
+	c := &r.leases[e.Count]
+	at := engine.Time(math.Round(c.by.sum / float64(c.by.count)))
+	e.At = min(e.At, at.Add(time.Duration(c.number)))
+	if e.Count = 0; e.Delivery == 1 && l.state != engine.InFlight {
+		shift := e.At.Add(-e.Age).Sub(l.born)
+		l.born, l.since, enqueued.At = l.born.Add(shift), l.since.Add(shift), enqueued.At.Add(shift)
+	}
 }
 
 // byLease compares two events by job, then by lease token, then by stage.
@@ -155,10 +222,12 @@ func (r *reconciler) job(events []engine.Event) {
 				e.Kind = 0 // it was answered twice
 				continue
 			}
-			if l.known && e.Age > 0 { // the store executed the call before its answer came
+			if l.known && e.Kind == engine.Leased {
+				r.leased(e, &events[0], &l)
+			} else if l.known && e.Age > 0 { // the store executed the call before its answer came
 				e.At = min(e.At, l.born.Add(e.Age))
 			}
-			if e.At = max(e.At, latest, started); !r.fenced && e.At == latest {
+			if e.At = max(e.At, latest, started); r.options.Fence != engine.FenceToken && e.At == latest {
 				e.At++ // of one time, events are sorted by token, which need not be their order
 			}
 			if l.known && e.Age == 0 && stage(e) == 4 { // an answer to a commit sent again says no age

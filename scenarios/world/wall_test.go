@@ -457,13 +457,41 @@ func TestReconcileUnfenced(t *testing.T) {
 			want = append(want, e.Token)
 		}
 		slices.Reverse(events)
-		ordered, _ := reconcile(events, time.Second, false, false)
+		ordered, _ := reconcile(events, time.Second, engine.StoreOptions{Fence: engine.FenceNone})
 		for _, e := range ordered {
 			got = append(got, e.Token)
 		}
 		if !slices.Equal(got, want) {
 			t.Fatalf("seed %d: in the order of tokens %v, want %v", seed, got, want)
 		}
+	}
+}
+
+// TestReconcileClaims puts the jobs of a claim into its order, although the times at which they were enqueued are known
+// to half a millisecond only, so that by these the second would have been claimed first: of a claim that takes the oldest
+// jobs first, none goes past another.
+func TestReconcileClaims(t *testing.T) {
+	us := func(n int) engine.Time { return engine.Time(n) * engine.Time(time.Microsecond) }
+	leased := func(job engine.JobID, age int) engine.Event {
+		return engine.Event{Kind: engine.Leased, Job: job, At: us(9000), Token: 1, Delivery: 1, Age: us(age).Sub(0), Waited: us(age).Sub(0)}
+	}
+	claim := engine.Event{Kind: engine.Called, Op: engine.OpClaim, At: us(9000)}
+	ordered, _ := reconcile([]engine.Event{
+		{Kind: engine.Enqueued, Job: 2, At: us(1500)}, {Kind: engine.Enqueued, Job: 1, At: us(1400)}, {Kind: engine.Enqueued, Job: 3, At: us(1600)},
+		claim, leased(2, 7200), leased(1, 7100), claim, leased(3, 7300), // the other is a late answer
+	}, time.Second, engine.StoreOptions{})
+	var got []string
+	for _, e := range ordered {
+		if e.Job > 0 {
+			got = append(got, fmt.Sprintf("%v %d at %v", e.Kind, e.Job, time.Duration(e.At)))
+		}
+		if e.Count != 0 {
+			t.Errorf("%v %d has count %d", e.Kind, e.Job, e.Count)
+		}
+	}
+	want := []string{"enqueued 2 at 1.4ms", "enqueued 1 at 1.500001ms", "enqueued 3 at 1.6ms", "leased 2 at 8.6ms", "leased 1 at 8.600001ms", "leased 3 at 8.9ms"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
@@ -494,7 +522,7 @@ func TestReconcileLeftovers(t *testing.T) {
 		{Kind: engine.Enqueued, Job: 7, At: ms(1)},
 		{Kind: engine.Leased, Job: 7, At: ms(2), Token: 1, Age: time.Millisecond, Delivery: 1},
 		{Kind: engine.LeaseTaken, Job: 7, At: ms(4), Token: 2, Age: 3 * time.Millisecond, Delivery: 1},
-		{Kind: engine.Leased, Job: 7, At: ms(5), Token: 3, Age: 4 * time.Millisecond, Delivery: 2},
+		{Kind: engine.Leased, Job: 7, At: ms(5), Node: 1, Token: 3, Age: 4 * time.Millisecond, Delivery: 2},
 		{Kind: engine.Nacked, Job: 7, At: ms(9), Token: 1, Age: 8 * time.Millisecond, From: engine.InFlight}, // without a fence
 		{Kind: engine.Acked, Job: 7, At: ms(20), Token: 3, From: engine.Waiting},                             // the first answer was lost
 	}

@@ -233,6 +233,7 @@ func (p *prediction) simulate(ctx context.Context, sc *scenarios.Scenario, seed 
 	from, to int, m *world.Mechanics, runs *[]measure.Run) error {
 	one := *sc
 	one.Seed, one.Seeds = seed, 1
+	one.Objectives = nil // one of slowdown takes a simulation without storms, too
 	var all []measure.Run
 	for i := from; i < to; i++ {
 		overlay := measured[i%len(measured)]

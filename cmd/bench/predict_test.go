@@ -110,7 +110,7 @@ policies: [{kind: fifo}]
 }
 
 // TestPredictNothing predicts a run with a storm after the last job: no verdict rests on the waits in it, which neither side
-// has.
+// has. An objective that takes simulations without storms adds none to what the engines did.
 func TestPredictNothing(t *testing.T) {
 	s, f, stdout, _ := predictSession(t, `
 duration: 20s
@@ -118,6 +118,7 @@ warmup: 0s
 jobs: [{class: mail, arrivals: {process: constant, rate: 50/s, stop: 10s}, service: 10ms}]
 storms: [{name: late, at: 15s, for: 2s, fail: {hits: [mail], rate: 90%, error: unavailable}}]
 policies: [{kind: fifo}]
+objectives: [{metric: slowdown, below: 2}]
 `)
 	got, _ := predictOne(t, s, f, stdout)
 	judged := 0
@@ -131,6 +132,9 @@ policies: [{kind: fifo}]
 	}
 	if judged != 5 {
 		t.Errorf("%d metrics are judged, want 5", judged)
+	}
+	if simulated, real := got.Mechanism[0].Attempts, got.Mechanism[1].Attempts; !(simulated < 1.5*real) {
+		t.Errorf("%v attempts a second are simulated, %v were real", simulated, real)
 	}
 }
 

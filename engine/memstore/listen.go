@@ -46,7 +46,6 @@ func (s *Store) Listen(ctx context.Context, wake func()) error {
 func (m *mutex) hear(l *listener, on bool) {
 	m.Lock()
 	defer m.Unlock()
-	m.ready = min(m.ready, 1) // of what came before, one wake is news enough
 	without := func(x *listener) bool { return x == l }
 	m.listeners = slices.DeleteFunc(slices.Clone(m.listeners), without)
 	if on {
@@ -54,13 +53,16 @@ func (m *mutex) hear(l *listener, on bool) {
 	}
 }
 
+// mostWakes is the highest number of wakes at once: a process seldom has more engines.
+const mostWakes = 100
+
 // tell releases the lock and then wakes the listeners for the changes made while it was held, once for each job.
 func (m *mutex) tell() {
 	ready, sooner, listeners := m.ready, m.sooner, m.listeners
 	m.ready, m.sooner = 0, false
 	m.Unlock()
 	for _, l := range listeners {
-		for range ready {
+		for range min(ready, mostWakes) {
 			l.wake()
 		}
 		if sooner {

@@ -70,14 +70,13 @@ func (s *Sim) thaw(i int32) {
 			s.finish(m.ref, m.key)
 		}
 	}
-	told := n.told
-	if n.told = false; n.engine == nil {
-		return
-	}
-	if told && s.hears(n) {
+	if n.told && n.engine != nil && s.hears(n) {
 		n.engine.Wake(s.now)
 	}
-	s.stepped(n)
+	n.told = false
+	if n.engine != nil {
+		s.stepped(n)
+	}
 }
 
 // stepped follows up an input to a node that is not frozen: it updates the node's timer, and whether it can be woken.

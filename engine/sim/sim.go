@@ -382,8 +382,8 @@ func (s *Sim) announce() {
 	s.tellFrozen()
 }
 
-// tellFrozen leaves a wake with frozen nodes, which get it when they go on: all of them or, with WakeOne, the first that
-// has none.
+// tellFrozen leaves a wake with frozen nodes, which get it when they go on: all of them or, with WakeOne, the first
+// that has none.
 func (s *Sim) tellFrozen() {
 	for i := 0; s.frozen > 0 && i < len(s.nodes); i++ {
 		if n := &s.nodes[i]; n.frozen > 0 && !n.told {

@@ -124,8 +124,8 @@ func (r *reconciler) timeClaims() {
 	}
 }
 
-// leased sets the time of event e, a lease, to that of its claim at the store. The leases of one claim follow each other
-// by a nanosecond. A job that is leased for the first time was enqueued, event enqueued, before that by its age.
+// leased sets the time of event e, a lease, to that of its claim at the store. The leases of one claim are a nanosecond
+// apart. A job that is leased for the first time was enqueued, event enqueued, before that by its age.
 func (r *reconciler) leased(e, enqueued *engine.Event, l *life) {
 	c := &r.leases[e.Count]
 	at := engine.Time(math.Round(c.by.sum / float64(c.by.count)))

@@ -62,7 +62,10 @@ func newList() *cobra.Command {
 		Long: `list prints what a scenario may say and name, one a line; with a NAME it prints all there is
 to say of it: a policy's parameters with their defaults, a preset's values with their source
 and what they leave out, a metric's definition, a built-in scenario's text, a key's values,
-the keys of a kind of storm. A NAME alone is looked for in every topic.`,
+the keys of a kind of storm. A NAME alone is looked for in every topic.
+
+Of presets, "checked" is how many rules, of those that were compared with the real system of
+that version, the preset follows; – is none compared, and qsim list presets NAME says why.`,
 		Example: `  qsim list policies
   qsim list policies weighted
   qsim list presets river

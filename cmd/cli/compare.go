@@ -52,7 +52,8 @@ metrics. If the limit lies inside the interval, the verdict is unclear, with the
 seeds that would decide.
 
 Exit codes:
-    0  nothing is worse by more than --max-regression, or there is none
+    0  nothing is shown to be worse by more than --max-regression, or there is none;
+       without --strict also where that is unclear, as with few seeds it often is
     1  something is, or under --strict may be
     2  the command line, a result or a scenario is wrong
     4  reading or writing failed`,

@@ -29,6 +29,8 @@ func (c *validator) checkEngine() {
 		in.Warn(l.Lasts() < l.TTL, "lease.max lease.ttl", "no lease lasts its ttl (%v): max is %v", l.TTL, l.Max)
 		in.Warn(l.Of.Value() && l.Heartbeat == 0, "lease.of lease.heartbeat",
 			"a node's leases live while it beats, but there are no heartbeats").Help = "write heartbeat: 10s"
+		in.Warn(l.Max > 0 && l.OfNode() && c.Stated(in.Node("lease.max")), "lease.max",
+			"max changes nothing: a node's leases live while it beats")
 	}
 	if r := &e.Reaper; in.Sound("reaper") {
 		in.Fault(r.Every == 0 && r.Gap > 0, "reaper.gap reaper.every",
@@ -54,7 +56,11 @@ func (c *validator) checkEngine() {
 		"fetch.cooldown-from fetch.cooldown", "there is no cooldown to begin").Help = "write cooldown: 100ms"
 }
 
-// checkTicks adds an error for each timer, such as a poll, that would go off more often than one run can have.
+// slowTicks is the number of ticks of a timer in one run from which they take a minute or more, at 1 µs each.
+const slowTicks = 1e8
+
+// checkTicks adds an error for each timer, such as a poll, that would go off more often than one run can have, and a
+// warning for one that makes a run slow.
 func (c *validator) checkTicks(e *spec.Engine) {
 	in := c.In("engine")
 	for _, timer := range []struct {
@@ -73,6 +79,9 @@ func (c *validator) checkTicks(e *spec.Engine) {
 		ticks := float64(c.sc.Longest()) / float64(timer.every) * float64(e.Nodes)
 		tooOften(in, timer.key, ticks, timer.what).Note =
 			fmt.Sprintf("every %v for %v on %d nodes", timer.every, spec.Duration(c.sc.Longest()), e.Nodes)
+		arriving := float64(c.sc.Duration) / float64(timer.every) * float64(e.Nodes) // ticks until arrivals end
+		in.Warn(arriving >= slowTicks && ticks <= reference.MostTicks, timer.key,
+			"one run may make %.1g %s: it takes minutes", arriving, timer.what).Help = "fewer nodes, or longer pauses"
 	}
 }
 
@@ -93,6 +102,9 @@ func (c *validator) checkTimes(e *spec.Engine) {
 	elects := e.Reaper.Owner == "leader" || e.Promoter.Owner == "leader"
 	in.Fault(elects && (e.Leader.Renew == 0 || e.Leader.Renew >= e.Leader.TTL), "leader.renew leader.ttl",
 		"a leader that renews every %v cannot keep its office, which lasts %v", e.Leader.Renew, e.Leader.TTL)
+	answered := 2 * e.Store.Extend.Dist().Mean() // a request for leadership costs what a heartbeat does
+	in.Warn(elects && in.Sound("store") && answered >= e.Leader.TTL.Std().Seconds(), "leader.ttl store.extend",
+		"no node leads: its office of %v is over when the store answers, after %s", e.Leader.TTL, seconds(answered))
 }
 
 // mostSteps is the highest number of elements in a list of delays.

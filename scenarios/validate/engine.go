@@ -81,7 +81,7 @@ func (c *validator) checkTicks(e *spec.Engine) {
 			fmt.Sprintf("every %v for %v on %d nodes", timer.every, spec.Duration(c.sc.Longest()), e.Nodes)
 		arriving := float64(c.sc.Duration) / float64(timer.every) * float64(e.Nodes) // ticks until arrivals end
 		in.Warn(arriving >= slowTicks && ticks <= reference.MostTicks, timer.key,
-			"one run may make %.1g %s: it takes minutes", arriving, timer.what).Help = "fewer nodes, or longer pauses"
+			"one run may make %.2g %s: it takes minutes", arriving, timer.what).Help = "fewer nodes, or longer pauses"
 	}
 }
 

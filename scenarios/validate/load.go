@@ -235,7 +235,7 @@ func (c *validator) checkExpiries() {
 // tooOften adds an error at a key if a run would have more events of a kind, such as polls, than one run can have.
 func tooOften(in checks.Section, key string, times float64, what string) *quantity.Error {
 	const most = reference.MostTicks
-	return in.Fault(times > most, key, "one run would make %.1g %s: at most %.0g", times, what, float64(most))
+	return in.Fault(times > most, key, "one run would make %.2g %s: at most %.0g", times, what, float64(most))
 }
 
 // tooLarge reports whether an engine has more nodes or workers than one run can have; that has been reported already.

@@ -3,6 +3,7 @@ package validate
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"qsim/engine"
 	"qsim/scenarios/reference"
@@ -28,7 +29,8 @@ func (c *validator) checkEngine() {
 	if l := &e.Lease; in.Sound("lease") {
 		in.Warn(l.Lasts() < l.TTL, "lease.max lease.ttl", "no lease lasts its ttl (%v): max is %v", l.TTL, l.Max)
 		in.Warn(l.Of.Value() && l.Heartbeat == 0, "lease.of lease.heartbeat",
-			"a node's leases live while it beats, but there are no heartbeats").Help = "write heartbeat: 10s"
+			"a node's leases live while it beats, but there are no heartbeats").Help =
+			"write heartbeat: " + (l.TTL / 3).Std().Truncate(time.Millisecond).String()
 		in.Warn(l.Max > 0 && l.OfNode() && c.Stated(in.Node("lease.max")), "lease.max",
 			"max changes nothing: a node's leases live while it beats")
 	}

@@ -33,6 +33,8 @@ func TestPoliciesThatCannotAct(t *testing.T) {
 		{"a lease of a node that beats", "{kind: weighted}", plain, "engine: {lease: {ttl: 1500ms, heartbeat: 500ms, max: 1800ms, of: node}}\n", "weighted has nothing to do"},
 		{"a heartbeat that comes too late", "{kind: weighted}", plain, "engine: {lease: {ttl: 1500ms, heartbeat: 2s}}\n", ""},
 		{"no execution timeout", "{kind: weighted}", plain, "engine: {timeout: 0s}\n", "weighted has nothing to do"},
+		{"a timeout that a few of many jobs reach", "{kind: weighted}", strings.Replace(plain, "100ms", "{dist: lognormal, p50: 100ms, p99: 10s}", 1), "engine: {timeout: 15s}\n", ""},
+		{"a lease that ends in a buffer", "{kind: weighted}", plain, "engine: {lease: {ttl: 30s, heartbeat: 0s}, fetch: {prefetch: 20}}\n", ""},
 		{"a variant without failures", "{kind: weighted, with: {jobs.mail.fails.rate: 0%}}", failing, "", "weighted has nothing to do"},
 		{"it is known not to help", "{kind: aging}", failing, "objectives: [{metric: goodput, above: 900/s, policies: [aging], expect: missed}]\n", ""},
 		{"fifo", "{kind: fifo}", plain, "", ""},

@@ -289,8 +289,11 @@ func severalTenants(sc *spec.Scenario) bool {
 	return len(names) > 1
 }
 
-// longRun is the assumed limit of a run time, as a multiple of its mean.
-const longRun = 20
+// longRun is the assumed limit of a run time, as a multiple of its mean, and mostRun as the share of draws below it.
+const (
+	longRun = 20
+	mostRun = 1 - 1e-9
+)
 
 // mayRetry reports whether a job may be claimed more than once. Any storm but a burst may make attempts fail or leases
 // expire, so that the answer is false only where that is certain.
@@ -303,12 +306,13 @@ func mayRetry(sc *spec.Scenario) bool {
 	if l.Heartbeat > 0 && l.Heartbeat < l.TTL {
 		lapses = plain.Either(l.OfNode(), 0, l.Max)
 	}
+	held := 1 + float64(sc.Engine.Fetch.Prefetch) // runs in the time of a lease: those of jobs prefetched before it too
 	for i := range sc.Jobs {
 		job := &sc.Jobs[i]
-		longest := longRun * job.Service.Average()
-		reaches := func(end spec.Duration) bool { return end > 0 && longest >= end }
+		longest := max(longRun*job.Service.Average().Std().Seconds(), job.Service.Dist().Sample(mostRun))
+		reach := func(end spec.Duration, runs float64) bool { return end > 0 && runs*longest >= end.Std().Seconds() }
 		fails := job.Fails.Rate.Num+job.Poison.Num+job.Kills.Num+job.Silences.Num > 0 || job.Calls != ""
-		if fails || reaches(lapses) || reaches(spec.Duration(sc.TimeoutOf(i))) {
+		if fails || reach(lapses, held) || reach(spec.Duration(sc.TimeoutOf(i)), 1) {
 			return true
 		}
 	}

@@ -222,10 +222,11 @@ func (s *Summary) warnOfWarmUp(grid [][]*measure.Run, add func(string, ...any)) 
 		if !settling || load <= 0 || load >= 1 {
 			continue // nothing comes by itself, or it never settles
 		}
-		if needed := settles(set.Service, workers, load); set.Warmup < needed {
+		needed := settles(set.Service, workers, load)
+		about := plain.Duration(needed.Seconds())
+		if set.Warmup < needed && plain.Duration(set.Warmup.Seconds()) != about { // as long as is advised is enough
 			add("the warm-up of %s is too short: at a %s of %s%% on %s the queue takes about %s to settle",
-				plain.Setting(set.Warmup), kind, plain.Digits(100*load, 2), plain.Plural(int(workers), "worker"),
-				plain.Duration(needed.Seconds()))
+				plain.Setting(set.Warmup), kind, plain.Digits(100*load, 2), plain.Plural(int(workers), "worker"), about)
 		}
 	}
 }

@@ -21,6 +21,9 @@ func TestWarningOfAShortWarmUp(t *testing.T) {
 		// 5 × 1 s ÷ (4 × (1 − √0.81)²) = 125 s
 		{"a second less", 4, 3.24, time.Second, 124 * time.Second, "the warm-up of 2m4s is too short: at a load of 81% on 4 workers the queue takes about 2m05s to settle"},
 		{"as long", 4, 3.24, time.Second, 126 * time.Second, ""},
+		// 5 × 1 s ÷ (4 × (1 − √0.64)²) = 31.25 s
+		{"as long as is advised", 4, 2.56, time.Second, 31200 * time.Millisecond, ""},
+		{"a little less than is advised", 4, 2.56, time.Second, 31100 * time.Millisecond, "the warm-up of 31.1s is too short: at a load of 64% on 4 workers the queue takes about 31.2s to settle"},
 		{"none, though hardly any is needed", 4, 0.04, time.Second, 0, "the warm-up of 0s is too short: at a load of 1% on 4 workers the queue takes about 1.5s to settle"},
 		{"nothing comes by itself", 4, 0, 0, 0, ""},
 		{"it never settles", 4, 4, time.Second, time.Second, ""},

@@ -103,9 +103,9 @@ func (d *drawing) backlogKey(withLater bool) key {
 
 // windowKey returns the legend entries for the shaded windows of time: storms (fault windows) and the warm-up.
 func (d *drawing) windowKey() (k key) {
-	switch storms := d.settings.Storms; {
+	switch storms := d.storms(); {
 	case len(storms) == 1:
-		k = append(k, entry{name: clean(storms[0].Name), color: alpha(stormInk, 40), area: true})
+		k = append(k, entry{name: clean(storms[0]), color: alpha(stormInk, 40), area: true})
 	case len(storms) > 1:
 		k = append(k, entry{name: fmt.Sprintf("%d storms", len(storms)), color: alpha(stormInk, 40), area: true})
 	}

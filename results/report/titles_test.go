@@ -403,6 +403,11 @@ func TestShadesAreExplained(t *testing.T) {
 			f.storms = append(f.storms, measure.Window{Name: "again", From: 20 * time.Minute, To: 21 * time.Minute})
 			f.warmup = 0
 		}), "; shaded: 2 storms (red); dashed: objectives", "; shaded: 2 storms (red)", " Storms: payments-down from 10m to 15m and again from 20m to 21m.", "grey)"},
+		{with("one storm of two sides", func(f *fixture) {
+			many(f)
+			f.storms = append(f.storms, measure.Window{Name: f.storms[0].Name, From: 20 * time.Minute, To: 21 * time.Minute})
+			f.limits, f.warmup = nil, 0
+		}), "; shaded: payments-down (red)", "; shaded: payments-down (red)", " Storms: payments-down from 10m to 15m and payments-down from 20m to 21m.", "grey)"},
 	} {
 		t.Run(tt.f.name, func(t *testing.T) {
 			if tt.f.name == "two storms" {

@@ -188,9 +188,9 @@ func (d *drawing) bandMarks() string {
 // shadeWords returns the part of a subtitle that explains the shaded windows and, with limits, the dashed limit lines.
 func (d *drawing) shadeWords(limits bool) string {
 	var shades []string
-	switch storms := d.settings.Storms; {
+	switch storms := d.storms(); {
 	case len(storms) == 1:
-		shades = append(shades, shortName(storms[0].Name)+" (red)")
+		shades = append(shades, shortName(storms[0])+" (red)")
 	case len(storms) > 1:
 		shades = append(shades, plain.Plural(len(storms), "storm")+" (red)")
 	}
@@ -204,6 +204,12 @@ func (d *drawing) shadeWords(limits bool) string {
 		words += "; dashed: objectives"
 	}
 	return words
+}
+
+// storms returns the names of the storms, each once: a comparison has two windows of a storm that its sides have at
+// different times.
+func (d *drawing) storms() []string {
+	return plain.Distinct(plain.Map(d.settings.Storms, func(s measure.Window) string { return s.Name }))
 }
 
 // stormWords returns the storms with their times, for the alternative text of a chart.

@@ -178,12 +178,17 @@ func workersOf(s *measure.Settings, i int) float64 {
 	return float64(cmp.Or(p.Nodes, s.Nodes)) * float64(cmp.Or(p.Workers, s.Workers))
 }
 
-// offered returns the offered load outside storms: arrival rate × mean service time ÷ number of workers.
-func offered(s *measure.Settings, workers float64) float64 {
-	if workers <= 0 {
-		return 0
+// offered returns the offered load outside storms under policy i, arrival rate × mean service time ÷ number of workers,
+// and that service time.
+func offered(s *measure.Settings, i int) (load float64, service time.Duration) {
+	rate, service, workers := s.Rate, s.Service, workersOf(s, i)
+	if p := &s.Policies[i]; p.Rate != 0 || p.Service != 0 {
+		rate, service = p.Rate, p.Service
 	}
-	return s.Rate * s.Service.Seconds() / workers
+	if workers <= 0 {
+		return 0, service
+	}
+	return rate * service.Seconds() / workers, service
 }
 
 // warmUpMultiple is the least length of a warm-up, in relaxation times 1 ÷ (cμ(1 − √ρ)²) of a queue with c workers: the
@@ -209,20 +214,24 @@ func (s *Summary) warnOfWarmUp(grid [][]*measure.Run, add func(string, ...any)) 
 			continue
 		}
 		said = append(said, workers)
-		load, kind, settling := offered(set, workers), "load", false
+		load, kind, service := 0.0, "load", time.Duration(0)
 		for j := i; j < len(s.Policies); j++ {
+			own, mean := offered(set, j)
 			seen := utilizationSeen(set, j, grid[j])
-			if workersOf(set, j) != workers || seen >= busyWhenOverloaded {
-				continue
+			if workersOf(set, j) != workers || seen >= busyWhenOverloaded || own >= 1 {
+				continue // it never settles
 			}
-			if settling = true; seen > load {
-				load, kind = seen, "load, retries and all,"
+			if own > load {
+				load, kind, service = own, "load", mean
+			}
+			if seen > load {
+				load, kind, service = seen, "load, retries and all,", mean
 			}
 		}
-		if !settling || load <= 0 || load >= 1 {
+		if load <= 0 {
 			continue // nothing comes by itself, or it never settles
 		}
-		needed := settles(set.Service, workers, load)
+		needed := settles(service, workers, load)
 		about := plain.Duration(needed.Seconds())
 		if set.Warmup < needed && plain.Duration(set.Warmup.Seconds()) != about { // as long as is advised is enough
 			add("the warm-up of %s is too short: at a %s of %s%% on %s the queue takes about %s to settle",
@@ -266,7 +275,7 @@ const busyWhenOverloaded = 0.97
 // work too, by the measured load.
 func (s *Summary) warnOfOverload(i int, runs []*measure.Run, add func(string, ...any)) {
 	label, workers := s.Policies[i].Label, workersOf(s.Settings, i)
-	if load := offered(s.Settings, workers); load >= 1 {
+	if load, _ := offered(s.Settings, i); load >= 1 {
 		add("%s: overload without a storm: jobs bring %s%% of the work that the workers can do", label,
 			plain.Digits(100*load, 3))
 		return

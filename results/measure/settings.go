@@ -137,6 +137,9 @@ type PolicyInfo struct {
 	Entitled float64
 	// Nodes and Workers are overrides by the policy; 0: as in Settings.
 	Nodes, Workers int
+	// Rate and Service are those of the jobs under the policy; both 0: as in Settings.
+	Rate    float64       `json:",omitzero"`
+	Service time.Duration `json:",omitzero"`
 	// Storms are the windows of the storms under the policy, in the order of Settings.Storms; nil: as there.
 	Storms []Window `json:",omitempty"`
 	// Lease is the lease TTL, counted from the claim and from each heartbeat among the events; 0: unlimited, or the events

@@ -120,6 +120,9 @@ policies:
 	if 2*later.Service != base.Service {
 		t.Errorf("service: %v and %v", base.Service, later.Service)
 	}
+	if p := Settings(sc).Policies; p[0].Rate != 0 || p[0].Service != 0 || p[1].Rate != later.Rate || p[1].Service != later.Service {
+		t.Errorf("jobs that warnings take: %+v", p)
+	}
 }
 
 const minute = 60e9

@@ -48,6 +48,10 @@ func Settings(sc *scenarios.Scenario) measure.Settings {
 		if own := stormsOf(s.Storms, sc, i); !slices.Equal(own, s.Storms) {
 			info.Storms = own
 		}
+		var own measure.Settings
+		if describeJobs(sc.Variant(i), &own); own.Rate != s.Rate || own.Service != s.Service {
+			info.Rate, info.Service = own.Rate, own.Service
+		}
 		s.Policies = append(s.Policies, info)
 	}
 	return s

@@ -36,7 +36,7 @@ var budgets = []budget{
 	{"engine/live", 1331, 1300},
 	{"engine/live/metrics", 308, 280}, // for Prometheus, which package live does without
 	{"engine/memstore", 3189, 2250},
-	{"engine/pgstore", 2885, 2130},
+	{"engine/pgstore", 2903, 2130},
 	{"engine/pgstore/pgserver", 537, 500},
 	{"engine/quantity", 814, 480},
 	{"engine/sim", 1970, 1400},
@@ -60,13 +60,13 @@ var budgets = []budget{
 	{"scenarios/tree", 505, 444}, // YAML with positions
 	{"scenarios/validate", 1171, 600},
 	{"scenarios/verify", 3298, 2600},
-	{"scenarios/world", 4616, 2700},
-	{"results", 4331, 2300},
+	{"scenarios/world", 4622, 2700},
+	{"results", 4344, 2300},
 	{"results/measure", 4783, 3150},
 	{"results/plain", 431, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
-	{"results/report", 6598, 4300}, // of which 300 are the canvas of pixels
+	{"results/report", 6588, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1498, 1700},
-	{"cmd/bench", 4910, 3000}, // of which 90 find out when claims see new jobs
+	{"cmd/bench", 4928, 3000}, // of which 90 find out when claims see new jobs
 	{"cmd/cli", 4966, 3600},
 	{"cmd/input", 144, 100},
 	{"cmd/play", 1117, 700}, // the page of qsim play, served and static
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_327, 56_000
+	mostLines, goalLines             = 82_372, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

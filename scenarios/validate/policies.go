@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"qsim/engine"
 	"qsim/engine/quantity"
 	"qsim/policies"
 	"qsim/results/measure"
@@ -237,7 +238,8 @@ func (c *validator) checkNeeds() {
 	for i := range c.sc.Policies {
 		p := &c.sc.Policies[i]
 		kind, err := policies.Find(p.Kind)
-		if err == nil && c.seen(i, p) && !meets(c.sc, kind.Needs) && !expectedToFail(c.sc, p) {
+		acts := err == nil && (meets(c.sc, kind.Needs) || p.Kind == "aging" && misplaces(c.sc))
+		if err == nil && c.seen(i, p) && !acts && !expectedToFail(c.sc, p) {
 			c.In("policies", i).Warn(true, "kind", "%s has nothing to do: %s; it acts as fifo", p.Kind, kind.Needs.Lacks())
 		}
 	}
@@ -261,6 +263,14 @@ func meets(sc *spec.Scenario, need policies.Need) bool {
 		return len(sc.Jobs) > 1
 	}
 	return true
+}
+
+// misplaces reports whether jobs that are claimed again may stand elsewhere than by their due time. Then aging, which
+// orders by waits, differs from fifo even with one priority.
+func misplaces(sc *spec.Scenario) bool {
+	recovered := sc.Engine.Reaper.Place.Value()
+	return mayRetry(sc) && (sc.Engine.Place.Value() != engine.PlaceDue ||
+		recovered != engine.PlaceDefault && recovered != engine.PlaceDue)
 }
 
 // expectedToFail reports whether an objective names the policy and expects a miss: its author does not rely on it.

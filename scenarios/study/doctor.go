@@ -92,6 +92,12 @@ func (d *Doctor) Run(ctx context.Context) (*Diagnosis, error) {
 				if f.Scenario, err = p.source.setting(r.judged(r.sets)); err != nil {
 					r, f.Why = nil, "not tried: its trouble does not fit: "+errors.Unwrap(err).Error()
 				}
+			} else if alike(f.Scenario) {
+				f.Why = "its cure is in place already"
+				r.sets[len(r.sets)-1] = p.policies("")
+				if f.Scenario, err = p.source.setting(r.judged(r.sets)); err != nil {
+					return nil, err
+				}
 			}
 		}
 		if rows, found.Findings = append(rows, r), append(found.Findings, f); r == nil {
@@ -115,6 +121,17 @@ func (d *Doctor) Run(ctx context.Context) (*Diagnosis, error) {
 	}
 	found.sort()
 	return found, err
+}
+
+// alike reports whether the two policies of a scenario are the same, with equal settings of engine, retries and jobs.
+func alike(sc *scenarios.Scenario) bool {
+	settings := func(i int) [4]scenarios.Override {
+		v, p := sc.Variant(i), sc.Policies[i]
+		p.Label, p.With = "", nil
+		return [...]scenarios.Override{scenarios.Set("", p), scenarios.Set("", v.Engine), scenarios.Set("", v.Retry),
+			scenarios.Set("", v.Jobs)}
+	}
+	return settings(0) == settings(1)
 }
 
 func (d *Doctor) tell(f *Finding) {

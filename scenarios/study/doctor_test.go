@@ -241,6 +241,27 @@ func TestDoctorIsNotSureOfWhatItDidNotTry(t *testing.T) {
 	}
 }
 
+// TestDoctorNamesNoCureThatIsThere: what the scenario has already is no cure, whether as a key or as its policy.
+func TestDoctorNamesNoCureThatIsThere(t *testing.T) {
+	const text = "engine: {workers: 4, fetch: {batch: BATCH}}\njobs: [{class: mail, service: 1s, arrivals: 3/s}]\n" +
+		"duration: 1m\npolicies: [{kind: weighted, fresh: SHARE}]\n"
+	for _, tt := range []struct {
+		incident, batch, share string
+		there                  bool
+	}{
+		{"stuck-rows-slow-every-claim", "20", "80%", true},
+		{"stuck-rows-slow-every-claim", "10", "80%", false},
+		{"redeliveries-before-new", "10", "80%", true},
+		{"redeliveries-before-new", "10", "50%", false},
+	} {
+		shop := strings.NewReplacer("BATCH", tt.batch, "SHARE", tt.share).Replace(text)
+		f := alone(t, tt.incident, Source{Name: "shop.yaml", Text: []byte(shop)}, 2)
+		if there := f.Why == "its cure is in place already"; there != tt.there || there == (f.Cure != "") || f.Yours.Text == "" {
+			t.Errorf("%+v: got %+v", tt, f)
+		}
+	}
+}
+
 // TestDoctorTellsItsLastWord: Judged is called once for each incident, with the verdict that the diagnosis has.
 func TestDoctorTellsItsLastWord(t *testing.T) {
 	var lock sync.Mutex

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"qsim/engine"
 )
@@ -19,6 +20,10 @@ const (
 	fewestPromoted = 100
 	mostPromoted   = 1000
 )
+
+// lockedPause is the time after which an engine asks again for due jobs, or expired leases, that another transaction has
+// locked, such as the claim of another engine: until that commits, they would be in its way at each call.
+const lockedPause = 2 * time.Millisecond
 
 // Claim leases ready jobs, see engine.Store. Terms in the orders Aging or Deadline, or by tenant, fail with
 // engine.ErrUnsupported. A term of several kinds, or with PerTenant, locks up to its limit of every kind or tenant:
@@ -52,8 +57,12 @@ func (s *Store) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan
 		return dst, engine.Forever, err
 	}
 	b := &pgx.Batch{}
+	promoted, most := int64(0), min(max(2*limit(min(p.Limit, mostPromoted)), fewestPromoted), mostPromoted)
 	if s.rules.promotesItself() {
-		b.Queue(s.text.promoteDue, min(max(2*limit(min(p.Limit, mostPromoted)), fewestPromoted), mostPromoted), int64(back))
+		b.Queue(s.text.promoteDue, most, int64(back)).Exec(func(done pgconn.CommandTag) error {
+			promoted = done.RowsAffected()
+			return nil
+		})
 	}
 	c := claimed{dst: dst, from: len(dst), terms: shapes, held: s.rules.options.Held, ended: from, next: engine.Forever}
 	b.Queue(statement, arguments...).Query(c.read)
@@ -65,6 +74,9 @@ func (s *Store) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan
 	}
 	sortBy(c.places, c.dst[c.from:])
 	s.fronts.end(c.ended, began, whole, c.next, !whole || s.isDear(ctx, time.Since(began)))
+	if c.next == 0 && promoted < most {
+		c.next = lockedPause
+	}
 	return c.dst, c.next, nil
 }
 

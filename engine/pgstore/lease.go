@@ -116,6 +116,9 @@ func (s *Store) Recover(ctx context.Context, holder engine.EngineID, most int, g
 	took := time.Since(began)
 	s.fronts.reaped(took, len(expired) < most && s.isDear(ctx, took)) // all the rest at once
 	sortBy(expired, got[len(dst):])
+	if next == 0 && len(expired) < most {
+		next = lockedPause
+	}
 	return got, next, nil
 }
 

@@ -52,6 +52,43 @@ func awaitWaiting(t *testing.T, s *Store, ctx context.Context, sessions int) {
 	})
 }
 
+// TestLockedRowsAreLeftAlone has a transaction lock a waiting job that is due, or a lease that has expired: who asks for
+// such is to come again a little later, not at once, and then gets it.
+func TestLockedRowsAreLeftAlone(t *testing.T) {
+	plan := engine.Plan{Limit: 9, Terms: []engine.Term{anyTerm(9)}}
+	for _, tt := range []struct {
+		name string
+		call func(s *Store, ctx context.Context) ([]engine.Lease, time.Duration, error)
+		made string // SQL that makes a job which call takes
+	}{
+		{"due", func(s *Store, ctx context.Context) ([]engine.Lease, time.Duration, error) {
+			return s.Claim(ctx, peer, plan, time.Minute, nil)
+		}, "state = 2, due_at = now_ns() - 1000"},
+		{"expired", func(s *Store, ctx context.Context) ([]engine.Lease, time.Duration, error) {
+			return s.Recover(ctx, peer, 9, 0, time.Minute, nil)
+		}, "state = 3, token = 1, delivery = 1, holder = 1, expires_at = now_ns() - 1000"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, ctx := open(t, engine.StoreOptions{LapseAfter: -1}), bounded(t)
+			if err := s.Enqueue(ctx, jobsFrom(1, 1)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.pool.Exec(ctx, "update jobs set "+tt.made); err != nil {
+				t.Fatal(err)
+			}
+			free := holding(t, s, "select from jobs for update")
+			if l, next, err := tt.call(s, ctx); err != nil || len(l) != 0 || next != lockedPause {
+				t.Errorf("locked: %d leases, the next after %v, %v", len(l), next, err)
+			}
+			free()
+			await(t, ctx, func() bool {
+				l, _, err := tt.call(s, ctx)
+				return err != nil || len(l) == 1
+			})
+		})
+	}
+}
+
 // TestHeartbeatDuringCommit makes a heartbeat, for jobs and for a node, wait for a row among those
 // that a commit of acks and nacks is about to change: one runs after the other, without a deadlock.
 func TestHeartbeatDuringCommit(t *testing.T) {

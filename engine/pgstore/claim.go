@@ -21,8 +21,8 @@ const (
 	mostPromoted   = 1000
 )
 
-// lockedPause is the time after which an engine asks again for due jobs, or expired leases, that another transaction has
-// locked, such as the claim of another engine: until that commits, they would be in its way at each call.
+// lockedPause is the time after which an engine asks again for due jobs, or expired leases, that another transaction
+// has locked, such as the claim of another engine: until that commits, they would be in its way at each call.
 const lockedPause = 2 * time.Millisecond
 
 // Claim leases ready jobs, see engine.Store. Terms in the orders Aging or Deadline, or by tenant, fail with

@@ -66,6 +66,7 @@ type Finding struct {
 	Cured    results.Verdict     `json:"-"` // verdict with the cure; NaN if the cure does not fit the scenario
 	Scenario *scenarios.Scenario `json:"-"` // scenario with the incident; nil if it was not simulated
 	over     float64             // value of the metric as a multiple of its limit
+	there    bool                // the scenario has the cure already
 }
 
 // Run judges the scenario in all incidents that apply. If a limit is not met, it also simulates the scenario without
@@ -92,13 +93,8 @@ func (d *Doctor) Run(ctx context.Context) (*Diagnosis, error) {
 				if f.Scenario, err = p.source.setting(r.judged(r.sets)); err != nil {
 					r, f.Why = nil, "not tried: its trouble does not fit: "+errors.Unwrap(err).Error()
 				}
-			} else if alike(f.Scenario) {
-				f.Why = "its cure is in place already"
-				r.sets[len(r.sets)-1] = p.policies("")
-				if f.Scenario, err = p.source.setting(r.judged(r.sets)); err != nil {
-					return nil, err
-				}
 			}
+			f.there = f.Scenario != nil && f.Why == "" && alike(f.Scenario)
 		}
 		if rows, found.Findings = append(rows, r), append(found.Findings, f); r == nil {
 			d.tell(&f)

@@ -241,8 +241,8 @@ func TestDoctorIsNotSureOfWhatItDidNotTry(t *testing.T) {
 	}
 }
 
-// TestDoctorNamesNoCureThatIsThere: what the scenario has already is no cure, whether as a key or as its policy.
-func TestDoctorNamesNoCureThatIsThere(t *testing.T) {
+// TestDoctorKnowsCuresThatAreThere: of a cure that the scenario has, as a key or as its policy, it says so.
+func TestDoctorKnowsCuresThatAreThere(t *testing.T) {
 	const text = "engine: {workers: 4, fetch: {batch: BATCH}}\njobs: [{class: mail, service: 1s, arrivals: 3/s}]\n" +
 		"duration: 1m\npolicies: [{kind: weighted, fresh: SHARE}]\n"
 	for _, tt := range []struct {
@@ -256,8 +256,8 @@ func TestDoctorNamesNoCureThatIsThere(t *testing.T) {
 	} {
 		shop := strings.NewReplacer("BATCH", tt.batch, "SHARE", tt.share).Replace(text)
 		f := alone(t, tt.incident, Source{Name: "shop.yaml", Text: []byte(shop)}, 2)
-		if there := f.Why == "its cure is in place already"; there != tt.there || there == (f.Cure != "") || f.Yours.Text == "" {
-			t.Errorf("%+v: got %+v", tt, f)
+		if there := strings.Contains(f.remedy(), f.Cure+"; in place already"); there != tt.there || f.Cure == "" {
+			t.Errorf("%+v: got %s", tt, f.remedy())
 		}
 	}
 }

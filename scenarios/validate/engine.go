@@ -31,8 +31,6 @@ func (c *validator) checkEngine() {
 		in.Warn(l.Of.Value() && l.Heartbeat == 0, "lease.of lease.heartbeat",
 			"a node's leases live while it beats, but there are no heartbeats").Help =
 			"write heartbeat: " + (l.TTL / 3).Std().Truncate(time.Millisecond).String()
-		in.Warn(l.Max > 0 && l.OfNode() && c.Stated(in.Node("lease.max")), "lease.max",
-			"max changes nothing: a node's leases live while it beats")
 	}
 	if r := &e.Reaper; in.Sound("reaper") {
 		in.Fault(r.Every == 0 && r.Gap > 0, "reaper.gap reaper.every",

@@ -67,6 +67,7 @@ type Finding struct {
 	Scenario *scenarios.Scenario `json:"-"` // scenario with the incident; nil if it was not simulated
 	over     float64             // value of the metric as a multiple of its limit
 	there    bool                // the scenario has the cure already
+	worse    bool                // the metric is higher with the cure
 }
 
 // Run judges the scenario in all incidents that apply. If a limit is not met, it also simulates the scenario without
@@ -176,6 +177,8 @@ func (f *Finding) conclude(r *row, settings *measure.Settings, runs []measure.Ru
 	f.over = f.Yours.Value / r.objective.Bound
 	if f.Exposure = exposures[f.Yours.Outcome]; f.Why == "" {
 		f.Cured, f.Cure, f.Cost = summary.Objectives[1], r.cure(), cost(summary)
+		change := summary.Policies[1].Against(r.objective.Query)
+		f.worse = change != nil && change.Shown && change.Difference > 0
 	}
 	return nil
 }

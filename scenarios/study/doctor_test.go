@@ -262,6 +262,16 @@ func TestDoctorKnowsCuresThatAreThere(t *testing.T) {
 	}
 }
 
+// TestDoctorKnowsCuresThatHarm: a cure with which the metric is higher is worse, not merely not enough.
+func TestDoctorKnowsCuresThatHarm(t *testing.T) {
+	const text = "engine: {preset: sweeper, nodes: 1, workers: 5}\npolicies: [{kind: separate, retry-workers: 20%}]\n" +
+		"jobs: [{class: mail, arrivals: 0.59/s, service: {dist: lognormal, p50: 2100ms, p99: 15s}, delay: 30s, fails: {rate: 1%}}]\n"
+	f := alone(t, "scheduled-behind-retries", Source{Name: "shop.yaml", Text: []byte(text)}, 4)
+	if got := f.remedy(); !strings.HasPrefix(got, "engine.promoter.batch: 100; worse; ") {
+		t.Errorf("got %s", got)
+	}
+}
+
 // TestDoctorTellsItsLastWord: Judged is called once for each incident, with the verdict that the diagnosis has.
 func TestDoctorTellsItsLastWord(t *testing.T) {
 	var lock sync.Mutex

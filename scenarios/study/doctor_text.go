@@ -128,9 +128,9 @@ func atLeast(v *results.Verdict, info measure.MetricInfo) string {
 	return results.FormatEstimate(&results.Estimate{Mean: v.Value, Bound: v.Bound}, info)
 }
 
-// remedy returns, as text, an incident's cure, its cost, and whether it is there already and enough.
+// remedy returns, as text, an incident's cure, its cost, whether it is there already and whether it helps.
 func (f *Finding) remedy() string {
 	enough := map[results.Outcome]string{results.Missed: "not enough", results.Unclear: "perhaps not enough"}
-	there := plain.When(f.there, "in place already")
-	return plain.Joined("; ", cmp.Or(f.Cure, f.Why), there, enough[f.Cured.Outcome], f.Cost)
+	there, helps := plain.When(f.there, "in place already"), plain.Either(f.worse, "worse", enough[f.Cured.Outcome])
+	return plain.Joined("; ", cmp.Or(f.Cure, f.Why), there, helps, f.Cost)
 }

@@ -228,6 +228,7 @@ const (
 	NeedsDependency      // a job class whose handlers call a dependency
 	NeedsTenants         // two tenants
 	NeedsPriorities      // job classes of two priorities
+	NeedsDelays          // those, or jobs that stand in line by another time than their due time
 	NeedsClasses         // two job classes
 )
 
@@ -235,7 +236,7 @@ const (
 func (n Need) Lacks() string {
 	return [...]string{"nothing is missing", "nothing here can fail, so no job is ever retried",
 		"no job class calls a dependency", "all jobs belong to one tenant", "all job classes have one priority",
-		"there is one job class"}[n]
+		"all job classes have one priority, and jobs stand in the order of their due times", "there is one job class"}[n]
 }
 
 // kinds lists the kinds of policies in their order; Add appends to it. shipped is how many of them are built in.

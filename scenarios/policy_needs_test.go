@@ -20,7 +20,7 @@ func TestPoliciesThatCannotAct(t *testing.T) {
 		{"one tenant", "{kind: tenant-drr}", failing, "", "tenant-drr has nothing to do: all jobs belong to one tenant; it acts as fifo"},
 		{"two tenants", "{kind: tenant-drr}", strings.Replace(failing, "fails", "tenants: {count: 2}, fails", 1), "", ""},
 		{"two classes are two tenants", "{kind: tenant-fair}", plain + second, "", ""},
-		{"one priority", "{kind: aging}", failing + second, "", "aging has nothing to do: all job classes have one priority; it acts as fifo"},
+		{"one priority", "{kind: aging}", failing + second, "", "aging has nothing to do: all job classes have one priority, and jobs stand in the order of their due times; it acts as fifo"},
 		{"one priority, and retries before fresh jobs", "{kind: aging}", failing, "engine: {place: head}\n", ""},
 		{"one priority, and recovered jobs before others", "{kind: aging}", failing, "engine: {reaper: {place: head}}\n", ""},
 		{"one priority, and no retries to stand first", "{kind: aging}", plain, "engine: {place: head}\n", "aging has nothing to do"},

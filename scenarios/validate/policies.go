@@ -238,8 +238,7 @@ func (c *validator) checkNeeds() {
 	for i := range c.sc.Policies {
 		p := &c.sc.Policies[i]
 		kind, err := policies.Find(p.Kind)
-		acts := err == nil && (meets(c.sc, kind.Needs) || p.Kind == "aging" && misplaces(c.sc))
-		if err == nil && c.seen(i, p) && !acts && !expectedToFail(c.sc, p) {
+		if err == nil && c.seen(i, p) && !meets(c.sc, kind.Needs) && !expectedToFail(c.sc, p) {
 			c.In("policies", i).Warn(true, "kind", "%s has nothing to do: %s; it acts as fifo", p.Kind, kind.Needs.Lacks())
 		}
 	}
@@ -257,16 +256,17 @@ func meets(sc *spec.Scenario, need policies.Need) bool {
 		return slices.ContainsFunc(sc.Jobs, func(j spec.JobClass) bool { return j.Calls != "" })
 	case policies.NeedsTenants:
 		return severalTenants(sc)
-	case policies.NeedsPriorities:
-		return slices.ContainsFunc(sc.Jobs, func(j spec.JobClass) bool { return j.Priority != sc.Jobs[0].Priority })
+	case policies.NeedsPriorities, policies.NeedsDelays:
+		return slices.ContainsFunc(sc.Jobs, func(j spec.JobClass) bool { return j.Priority != sc.Jobs[0].Priority }) ||
+			need == policies.NeedsDelays && misplaces(sc)
 	case policies.NeedsClasses:
 		return len(sc.Jobs) > 1
 	}
 	return true
 }
 
-// misplaces reports whether jobs that are claimed again may stand elsewhere than by their due time. Then aging, which
-// orders by waits, differs from fifo even with one priority.
+// misplaces reports whether jobs that are claimed again may stand in line by another time than their due time: an order
+// by waits then differs.
 func misplaces(sc *spec.Scenario) bool {
 	recovered := sc.Engine.Reaper.Place.Value()
 	return mayRetry(sc) && (sc.Engine.Place.Value() != engine.PlaceDue ||

@@ -22,7 +22,7 @@ const (
 )
 
 // lockedPause is the time after which an engine asks again for due jobs, or expired leases, that another transaction
-// has locked, such as the claim of another engine: until that commits, they would be in its way at each call.
+// has locked, such as the claim of another engine: until that commits, each call would find them locked.
 const lockedPause = 2 * time.Millisecond
 
 // Claim leases ready jobs, see engine.Store. Terms in the orders Aging or Deadline, or by tenant, fail with

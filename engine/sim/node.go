@@ -79,6 +79,18 @@ func (s *Sim) thaw(i int32) {
 	}
 }
 
+// tellFrozen leaves a wake with frozen nodes, which get it when they go on: all of them or, with WakeOne, the first
+// that has none.
+func (s *Sim) tellFrozen() {
+	for i := 0; s.frozen > 0 && i < len(s.nodes); i++ {
+		if n := &s.nodes[i]; n.frozen > 0 && !n.told {
+			if n.told = true; s.cfg.Wake == WakeOne {
+				return
+			}
+		}
+	}
+}
+
 // stepped follows up an input to a node that is not frozen: it updates the node's timer, and whether it can be woken.
 func (s *Sim) stepped(n *node) {
 	if !s.plain {

@@ -382,18 +382,6 @@ func (s *Sim) announce() {
 	s.tellFrozen()
 }
 
-// tellFrozen leaves a wake with frozen nodes, which get it when they go on: all of them or, with WakeOne, the first
-// that has none.
-func (s *Sim) tellFrozen() {
-	for i := 0; s.frozen > 0 && i < len(s.nodes); i++ {
-		if n := &s.nodes[i]; n.frozen > 0 && !n.told {
-			if n.told = true; s.cfg.Wake == WakeOne {
-				return
-			}
-		}
-	}
-}
-
 func (s *Sim) wakeNode(i int) {
 	n := &s.nodes[i]
 	n.engine.Wake(s.now)

@@ -83,7 +83,7 @@ func TestLockedRowsAreLeftAlone(t *testing.T) {
 			free()
 			await(t, ctx, func() bool {
 				l, _, err := tt.call(s, ctx)
-				return err != nil || len(l) == 1
+				return err == nil && len(l) == 1
 			})
 		})
 	}

@@ -3,6 +3,7 @@ package sim_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -114,12 +115,17 @@ func TestWakeOfFrozen(t *testing.T) {
 		{"one of two, of which all are", sim.WakeAll, 2, []fault.Control{pause(0, 5*time.Second)}, "[1 at 10.0005s 0 at 13.0005s]"},
 		{"nobody", sim.WakeNone, 1, []fault.Control{pause(0, 5*time.Second)}, "[]"},
 		{"before the pause", sim.WakeAll, 1, []fault.Control{{Kind: fault.Pause, At: 11 * second, For: time.Second}}, "[0 at 10.0005s]"},
+		{"both, of which one was told to stop", sim.WakeOne, 2, []fault.Control{{Kind: fault.StopNode, At: 7 * second, For: time.Minute}, pause(0, 5*time.Second), pause(1, 3*time.Second)}, "[1 at 11.0005s]"},
+		{"both, of which the answer to a claim makes one busy", sim.WakeOne, 2, []fault.Control{pause(0, 5*time.Second), pause(1, 6*time.Second)}, "[1 at 14.0005s]"},
 		{"one that dies", sim.WakeAll, 1, []fault.Control{pause(0, 5*time.Second), {Kind: fault.Crash, At: 12 * second, For: time.Minute}}, "[]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := quietWorld(t, 0)
 			w.nodes, w.node.Fetch.Poll, w.config.Wake = tt.nodes, 100*time.Hour, tt.mode
 			w.workload = &arrivals{at: []time.Duration{10 * time.Second}}
+			if strings.Contains(tt.name, "answer") {
+				w.node.Workers, w.workload = 1, &arrivals{at: []time.Duration{7999*time.Millisecond + 500*time.Microsecond, 10 * time.Second}}
+			}
 			w.flaky.service = drawn(t)(dist.Constant(20))
 			w.config.Controls, w.config.Until = tt.controls, 16*second
 			if got := fmt.Sprint(w.claimsFrom(9 * second)); got != tt.want {

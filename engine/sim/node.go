@@ -70,20 +70,23 @@ func (s *Sim) thaw(i int32) {
 			s.finish(m.ref, m.key)
 		}
 	}
-	if n.told && n.engine != nil && s.hears(n) {
+	told, hears := n.told, n.engine != nil && s.hears(n)
+	if n.told = false; told && hears {
 		n.engine.Wake(s.now)
 	}
-	n.told = false
 	if n.engine != nil {
 		s.stepped(n)
 	}
+	if told && !hears && s.cfg.Wake == WakeOne {
+		s.announce() // another node may use the wake
+	}
 }
 
-// tellFrozen leaves a wake with frozen nodes, which get it when they go on: all of them or, with WakeOne, the first
-// that has none.
+// tellFrozen leaves a wake with frozen nodes that can use one, which get it when they go on: all of them or, with
+// WakeOne, the first that has none.
 func (s *Sim) tellFrozen() {
 	for i := 0; s.frozen > 0 && i < len(s.nodes); i++ {
-		if n := &s.nodes[i]; n.frozen > 0 && !n.told {
+		if n := &s.nodes[i]; n.frozen > 0 && !n.told && s.hears(n) {
 			if n.told = true; s.cfg.Wake == WakeOne {
 				return
 			}

@@ -102,6 +102,7 @@ storms:
 policies:
   - {kind: fifo}
   - {kind: fifo, label: later, with: {storms.x.at: 6m, jobs.a.idempotent: true, jobs.a.service: 50ms}}
+  - {kind: fifo, label: none, with: {jobs.a.arrivals.rate: 0/s}}
 ` + oneClass
 	sc, problems := scenarios.Load("a", []byte(src), nil)
 	if sc == nil {
@@ -120,7 +121,7 @@ policies:
 	if 2*later.Service != base.Service {
 		t.Errorf("service: %v and %v", base.Service, later.Service)
 	}
-	if p := Settings(sc).Policies; p[0].Rate != 0 || p[0].Service != 0 || p[1].Rate != later.Rate || p[1].Service != later.Service {
+	if p := Settings(sc).Policies; p[0].Rate != 0 || p[0].Service != 0 || p[1].Rate != later.Rate || p[1].Service != later.Service || p[2].Rate != 0 || p[2].Service == 0 {
 		t.Errorf("jobs that warnings take: %+v", p)
 	}
 }

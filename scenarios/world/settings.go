@@ -50,7 +50,7 @@ func Settings(sc *scenarios.Scenario) measure.Settings {
 		}
 		var own measure.Settings
 		if describeJobs(sc.Variant(i), &own); own.Rate != s.Rate || own.Service != s.Service {
-			info.Rate, info.Service = own.Rate, own.Service
+			info.Rate, info.Service = own.Rate, max(own.Service, 1) // not both 0, where no job comes by itself
 		}
 		s.Policies = append(s.Policies, info)
 	}

@@ -124,16 +124,26 @@ func (r *reconciler) timeClaims() {
 	}
 }
 
-// leased sets the time of event e, a lease, to that of its claim at the store. The leases of one claim are a nanosecond
-// apart. A job that is leased for the first time was enqueued, event enqueued, before that by its age.
-func (r *reconciler) leased(e, enqueued *engine.Event, l *life) {
-	c := &r.leases[e.Count]
+// executed sets the time of event e, of a call that the store executed before its answer came. The first lease of a job
+// has the time of its claim, a nanosecond after the lease before it in that; then the time at which the job was
+// enqueued, event enqueued, moves to its age before, and executed returns true.
+func (r *reconciler) executed(e, enqueued *engine.Event, l *life) (moved bool) {
+	number := e.Count
+	if e.Kind == engine.Leased {
+		e.Count = 0
+	}
+	if moved = e.Kind == engine.Leased && e.Delivery == 1 && l.known && l.state != engine.InFlight; !moved {
+		if l.known && e.Age > 0 {
+			e.At = min(e.At, l.born.Add(e.Age))
+		}
+		return false
+	}
+	c := &r.leases[number]
 	at := engine.Time(math.Round(c.by.sum / float64(c.by.count)))
 	e.At = min(e.At, at.Add(time.Duration(c.number)))
-	if e.Count = 0; e.Delivery == 1 && l.state != engine.InFlight {
-		shift := e.At.Add(-e.Age).Sub(l.born)
-		l.born, l.since, enqueued.At = l.born.Add(shift), l.since.Add(shift), enqueued.At.Add(shift)
-	}
+	shift := e.At.Add(-e.Age).Sub(l.born)
+	l.born, l.since, enqueued.At = l.born.Add(shift), l.since.Add(shift), enqueued.At.Add(shift)
+	return true
 }
 
 // byLease compares two events by job, then by lease token, then by stage.
@@ -222,10 +232,8 @@ func (r *reconciler) job(events []engine.Event) {
 				e.Kind = 0 // it was answered twice
 				continue
 			}
-			if l.known && e.Kind == engine.Leased {
-				r.leased(e, &events[0], &l)
-			} else if l.known && e.Age > 0 { // the store executed the call before its answer came
-				e.At = min(e.At, l.born.Add(e.Age))
+			if r.executed(e, &events[0], &l) {
+				latest = events[0].At
 			}
 			if e.At = max(e.At, latest, started); r.options.Fence != engine.FenceToken && e.At == latest {
 				e.At++ // of one time, events are sorted by token, which need not be their order

@@ -495,6 +495,40 @@ func TestReconcileClaims(t *testing.T) {
 	}
 }
 
+// TestReconcileSlowEnqueue has a claim of ten jobs tell when one of them was enqueued, whose enqueueing was answered long
+// after that, and so when it was given back, due and claimed again, alone.
+func TestReconcileSlowEnqueue(t *testing.T) {
+	ms := func(n int) engine.Time { return engine.Time(n) * engine.Time(time.Millisecond) }
+	age := func(n int) time.Duration { return ms(n).Sub(0) }
+	events := []engine.Event{{Kind: engine.Enqueued, Job: 1, At: ms(100)}} // at 5 ms
+	claim := []engine.Event{{Kind: engine.Called, Op: engine.OpClaim, At: ms(26)}}
+	for job := range engine.JobID(10) {
+		if job > 0 {
+			events = append(events, engine.Event{Kind: engine.Enqueued, Job: job + 1, At: ms(5)})
+		}
+		claim = append(claim, engine.Event{Kind: engine.Leased, Job: job + 1, At: ms(26), Token: 1, Delivery: 1, Age: age(20)})
+	}
+	events = append(append(events, claim...),
+		engine.Event{Kind: engine.Nacked, Job: 1, At: ms(47), Token: 1, Delivery: 1, From: engine.InFlight, Age: age(40), Delay: age(5)},
+		engine.Event{Kind: engine.Called, Op: engine.OpClaim, At: ms(60)},
+		engine.Event{Kind: engine.Leased, Job: 1, At: ms(60), Token: 2, Delivery: 2, Age: age(45)},
+		engine.Event{Kind: engine.Leased, Job: 77, At: ms(60), Token: 1, Delivery: 1, Age: age(45)}) // its enqueueing is unknown
+	ordered, _ := reconcile(events, time.Second, engine.StoreOptions{})
+	var got []string
+	for _, e := range ordered {
+		if e.Job == 1 {
+			got = append(got, fmt.Sprintf("%v at %v", e.Kind, time.Duration(e.At).Round(time.Microsecond)))
+		}
+		if e.Count != 0 {
+			t.Errorf("%v %d has count %d", e.Kind, e.Job, e.Count)
+		}
+	}
+	want := []string{"enqueued at 5.1ms", "leased at 25.1ms", "nacked at 45.1ms", "promoted at 50.1ms", "leased at 50.1ms"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // TestReconcileLeftovers computes by hand the jobs that a store still holds at the end.
 func TestReconcileLeftovers(t *testing.T) {
 	ms := func(n int) engine.Time { return engine.Time(n) * engine.Time(time.Millisecond) }

@@ -7,7 +7,7 @@ import (
 )
 
 var _ = builtIn(Kind{
-	rank: 150, Name: "aging", Needs: NeedsDelays, Cost: CostNothing, State: StateNone,
+	rank: 150, Name: "aging", Needs: NeedsPlaces, Cost: CostNothing, State: StateNone,
 	Drawn: Drawn{Weight: 1, Params: []string{"every: 1s", "every: 30s"}},
 	Doc: "A job gains a step of priority for every time that it has waited: priority less wait ÷ every, rounded " +
 		"down; among equals the one that has waited longest, fresh or retry. Nothing waits for ever, and urgency " +

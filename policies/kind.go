@@ -228,7 +228,7 @@ const (
 	NeedsDependency      // a job class whose handlers call a dependency
 	NeedsTenants         // two tenants
 	NeedsPriorities      // job classes of two priorities
-	NeedsDelays          // those, or jobs that stand in line by another time than their due time
+	NeedsPlaces          // those, or jobs that stand in line by another time than their due time
 	NeedsClasses         // two job classes
 )
 

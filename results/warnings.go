@@ -87,7 +87,7 @@ func (s *Summary) warnOfRuns(i int, runs []*measure.Run, add func(string, ...any
 	label, all := s.Policies[i].Label, plain.Plural(len(runs), "seed")
 	left, seeds := 0.0, 0
 	grew := plain.Count(runs, func(run *measure.Run) bool {
-		return growing(&run.Series, s.Settings, workersOf(s.Settings, i))
+		return growing(&run.Series, s.Settings, i)
 	})
 	var texts []string
 	for _, run := range runs {
@@ -178,17 +178,21 @@ func workersOf(s *measure.Settings, i int) float64 {
 	return float64(cmp.Or(p.Nodes, s.Nodes)) * float64(cmp.Or(p.Workers, s.Workers))
 }
 
-// offered returns the offered load outside storms under policy i, arrival rate × mean service time ÷ number of workers,
-// and that service time.
-func offered(s *measure.Settings, i int) (load float64, service time.Duration) {
-	rate, service, workers := s.Rate, s.Service, workersOf(s, i)
+// jobsOf returns the arrival rate of jobs outside storms under policy i, and their mean service time.
+func jobsOf(s *measure.Settings, i int) (rate float64, service time.Duration) {
 	if p := &s.Policies[i]; p.Rate != 0 || p.Service != 0 {
-		rate, service = p.Rate, p.Service
+		return p.Rate, p.Service
 	}
-	if workers <= 0 {
-		return 0, service
+	return s.Rate, s.Service
+}
+
+// offered returns the offered load outside storms under policy i: arrival rate × mean service time ÷ number of workers.
+func offered(s *measure.Settings, i int) float64 {
+	rate, service := jobsOf(s, i)
+	if workers := workersOf(s, i); workers > 0 {
+		return rate * service.Seconds() / workers
 	}
-	return rate * service.Seconds() / workers, service
+	return 0
 }
 
 // warmUpMultiple is the least length of a warm-up, in relaxation times 1 ÷ (cμ(1 − √ρ)²) of a queue with c workers: the
@@ -204,7 +208,7 @@ func settles(service time.Duration, workers, load float64) time.Duration {
 
 // warnOfWarmUp warns of policies whose warm-up ends before the queue has settled: at the offered load, or at the load
 // measured before the first storm if that is higher, because retries are work too. Policies with the same number of
-// workers get one warning between them, for the highest load. grid holds the runs by policy.
+// workers get one warning between them, for the one that takes longest. grid holds the runs by policy.
 func (s *Summary) warnOfWarmUp(grid [][]*measure.Run, add func(string, ...any)) {
 	set := s.Settings
 	var said []float64 // numbers of workers
@@ -214,24 +218,17 @@ func (s *Summary) warnOfWarmUp(grid [][]*measure.Run, add func(string, ...any)) 
 			continue
 		}
 		said = append(said, workers)
-		load, kind, service := 0.0, "load", time.Duration(0)
+		load, kind, needed := 0.0, "load", time.Duration(0)
 		for j := i; j < len(s.Policies); j++ {
-			own, mean := offered(set, j)
-			seen := utilizationSeen(set, j, grid[j])
-			if workersOf(set, j) != workers || seen >= busyWhenOverloaded || own >= 1 {
-				continue // it never settles
+			own, seen := offered(set, j), utilizationSeen(set, j, grid[j])
+			if workersOf(set, j) != workers || seen >= busyWhenOverloaded || own >= 1 || max(own, seen) <= 0 {
+				continue // it never settles, or nothing comes by itself
 			}
-			if own > load {
-				load, kind, service = own, "load", mean
-			}
-			if seen > load {
-				load, kind, service = seen, "load, retries and all,", mean
+			_, service := jobsOf(set, j)
+			if takes := settles(service, workers, max(own, seen)); takes > needed {
+				needed, load, kind = takes, max(own, seen), plain.Either(seen > own, "load, retries and all,", "load")
 			}
 		}
-		if load <= 0 {
-			continue // nothing comes by itself, or it never settles
-		}
-		needed := settles(service, workers, load)
 		about := plain.Duration(needed.Seconds())
 		if set.Warmup < needed && plain.Duration(set.Warmup.Seconds()) != about { // as long as is advised is enough
 			add("the warm-up of %s is too short: at a %s of %s%% on %s the queue takes about %s to settle",
@@ -274,13 +271,13 @@ const busyWhenOverloaded = 0.97
 // warnOfOverload warns if policy i cannot keep up even without a storm: by the offered load, or, because retries are
 // work too, by the measured load.
 func (s *Summary) warnOfOverload(i int, runs []*measure.Run, add func(string, ...any)) {
-	label, workers := s.Policies[i].Label, workersOf(s.Settings, i)
-	if load, _ := offered(s.Settings, i); load >= 1 {
+	label := s.Policies[i].Label
+	if load := offered(s.Settings, i); load >= 1 {
 		add("%s: overload without a storm: jobs bring %s%% of the work that the workers can do", label,
 			plain.Digits(100*load, 3))
 		return
 	}
-	seen := plain.Count(runs, func(run *measure.Run) bool { return overloaded(&run.Series, s.Settings, i, workers) })
+	seen := plain.Count(runs, func(run *measure.Run) bool { return overloaded(&run.Series, s.Settings, i) })
 	if 2*seen > len(runs) {
 		add("%s: overload without a storm: the workers were busy all the time and the backlog grew, in %d of %s",
 			label, seen, plain.Plural(len(runs), "seed"))
@@ -292,7 +289,7 @@ const fewestCalmBuckets = 8
 
 // overloaded reports whether, between the warm-up and the first storm under a policy, the backlog grew and the workers
 // were busy on average over the later half.
-func overloaded(s *measure.Series, settings *measure.Settings, policy int, workers float64) bool {
+func overloaded(s *measure.Series, settings *measure.Settings, policy int) bool {
 	from, to := calmBuckets(settings, policy)
 	if to = min(to, len(s.FreshReady)); to-from < fewestCalmBuckets {
 		return false
@@ -301,7 +298,7 @@ func overloaded(s *measure.Series, settings *measure.Settings, policy int, worke
 	for i := middle; i < to; i++ {
 		busy += s.Utilization[i] / float64(to-middle)
 	}
-	return busy >= busyWhenOverloaded && rises(s, settings, from, to, workers)
+	return busy >= busyWhenOverloaded && rises(s, settings, policy, from, to)
 }
 
 // warnOfError warns if some interval's relative error is still above g after all seeds; with g = 0 it never warns.
@@ -330,16 +327,17 @@ const (
 )
 
 // growing reports whether a run's backlog grew over the last three tenths of the arrival period.
-func growing(s *measure.Series, settings *measure.Settings, workers float64) bool {
+func growing(s *measure.Series, settings *measure.Settings, policy int) bool {
 	if settings.Bucket <= 0 {
 		return false
 	}
 	end := int(settings.Duration / settings.Bucket)
-	return rises(s, settings, end-3*max(end/10, 1), end, workers)
+	return rises(s, settings, policy, end-3*max(end/10, 1), end)
 }
 
-// rises reports whether the number of ready jobs grew between two buckets by at least one per worker and not by chance.
-func rises(s *measure.Series, settings *measure.Settings, from, to int, workers float64) bool {
+// rises reports whether the number of ready jobs under a policy grew between two buckets by at least one per worker and
+// not by chance.
+func rises(s *measure.Series, settings *measure.Settings, policy, from, to int) bool {
 	if from < 0 || to-from < 3 || len(s.FreshReady) < to {
 		return false
 	}
@@ -365,6 +363,7 @@ func rises(s *measure.Series, settings *measure.Settings, from, to int, workers 
 		own += float64(off*off) / n
 	}
 	rise := slope * (n - 1) // from the middle of the first bucket to that of the last
-	walk := math.Sqrt(2 * max(flow, settings.Rate) * settings.Bucket.Seconds() * (n - 1))
-	return rise > max(workers, 1) && rise > walkDeviations*walk && rise > ownDeviations*math.Sqrt(own)
+	rate, _ := jobsOf(settings, policy)
+	walk := math.Sqrt(2 * max(flow, rate) * settings.Bucket.Seconds() * (n - 1))
+	return rise > max(workersOf(settings, policy), 1) && rise > walkDeviations*walk && rise > ownDeviations*math.Sqrt(own)
 }

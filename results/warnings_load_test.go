@@ -127,22 +127,28 @@ func TestWarningOfOverload(t *testing.T) {
 
 // A policy that has jobs of its own is judged by their load, and waits for the warm-up that they need.
 func TestWarningOfOwnLoad(t *testing.T) {
+	const ms, second = time.Millisecond, time.Second
 	for _, tt := range []struct {
-		rate, own float64
-		want      string
+		rate    float64
+		service time.Duration
+		own     float64
+		each    time.Duration // service time under the policy
+		want    string
 	}{
-		{3, 5, "Weighted: overload without a storm: jobs bring 125% of the work that the workers can do"},
-		{5, 3, "FIFO: overload without a storm: jobs bring 125% of the work that the workers can do"},
-		{1, 3.24, "the warm-up of 1m50s is too short: at a load of 81% on 4 workers the queue takes about 2m05s to settle"},
+		{3, second, 5, second, "Weighted: overload without a storm: jobs bring 125% of the work that the workers can do"},
+		{5, second, 3, second, "FIFO: overload without a storm: jobs bring 125% of the work that the workers can do"},
+		{5, second, 0, 1, "FIFO: overload without a storm: jobs bring 125% of the work that the workers can do"},
+		{1, second, 3.24, second, "the warm-up of 1m50s is too short: at a load of 81% on 4 workers the queue takes about 2m05s to settle"},
+		{324, 10 * ms, 0.64, 4 * second, "the warm-up of 1m50s is too short: at a load of 64% on 4 workers the queue takes about 2m05s to settle"},
 	} {
 		s := watching()
-		s.Workers, s.Rate, s.Service, s.Warmup, s.Duration = 4, tt.rate, time.Second, 110*time.Second, time.Hour
-		s.Policies[1].Rate, s.Policies[1].Service = tt.own, time.Second
+		s.Workers, s.Rate, s.Service, s.Warmup, s.Duration = 4, tt.rate, tt.service, 110*second, time.Hour
+		s.Policies[1].Rate, s.Policies[1].Service = tt.own, tt.each
 		got := slices.DeleteFunc(warningsOf(t, s, slices.Concat(scattered(0, 12, 0.1), scattered(1, 12, 0.1))), func(text string) bool {
 			return !strings.Contains(text, "overload") && !strings.Contains(text, "warm-up")
 		})
 		if !slices.Equal(got, []string{tt.want}) {
-			t.Errorf("%v jobs a second and %v: %q, want %q", tt.rate, tt.own, got, tt.want)
+			t.Errorf("%v jobs a second of %v and %v of %v: %q, want %q", tt.rate, tt.service, tt.own, tt.each, got, tt.want)
 		}
 	}
 }

@@ -23,6 +23,7 @@ func TestPoliciesThatCannotAct(t *testing.T) {
 		{"one priority", "{kind: aging}", failing + second, "", "aging has nothing to do: all job classes have one priority, and jobs stand in the order of their due times; it acts as fifo"},
 		{"one priority, and retries before fresh jobs", "{kind: aging}", failing, "engine: {place: head}\n", ""},
 		{"one priority, and recovered jobs before others", "{kind: aging}", failing, "engine: {reaper: {place: head}}\n", ""},
+		{"one priority, and recovered jobs where they stood before", "{kind: aging}", failing, "engine: {reaper: {place: due}}\n", ""},
 		{"one priority, and no retries to stand first", "{kind: aging}", plain, "engine: {place: head}\n", "aging has nothing to do"},
 		{"two priorities", "{kind: aging}", failing + strings.Replace(second, "service", "priority: 3, service", 1), "", ""},
 		{"one class", "{kind: queues, weights: {mail: 2}}", failing, "", "queues has nothing to do: there is one job class; it acts as fifo"},
@@ -38,6 +39,7 @@ func TestPoliciesThatCannotAct(t *testing.T) {
 		{"no execution timeout", "{kind: weighted}", plain, "engine: {timeout: 0s}\n", "weighted has nothing to do"},
 		{"a timeout that a few of many jobs reach", "{kind: weighted}", strings.Replace(plain, "100ms", "{dist: lognormal, p50: 100ms, p99: 10s}", 1), "engine: {timeout: 15s}\n", ""},
 		{"a lease that ends in a buffer", "{kind: weighted}", plain, "engine: {lease: {ttl: 30s, heartbeat: 0s}, fetch: {prefetch: 20}}\n", ""},
+		{"claims whose answers may come too late", "{kind: weighted}", plain, "engine: {store: {claim: {dist: exponential, mean: 300ms}}}\n", ""},
 		{"a variant without failures", "{kind: weighted, with: {jobs.mail.fails.rate: 0%}}", failing, "", "weighted has nothing to do"},
 		{"it is known not to help", "{kind: aging}", failing, "objectives: [{metric: goodput, above: 900/s, policies: [aging], expect: missed}]\n", ""},
 		{"fifo", "{kind: fifo}", plain, "", ""},
@@ -62,5 +64,18 @@ func TestPoliciesThatCannotAct(t *testing.T) {
 				t.Errorf("got %v, want one warning in line 4: %s", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestNoWarning loads scenarios that are near to what warnings are about.
+func TestNoWarning(t *testing.T) {
+	for name, engine := range map[string]string{
+		"a leader that the store mostly answers late": "{reaper: {owner: leader}, leader: {ttl: 1s, renew: 300ms}, store: {extend: {dist: exponential, mean: 600ms}}}",
+		"many renewals of no leader":                  "{nodes: 20000, workers: 1, fetch: {poll: 1m}, reaper: {every: 1m}, lease: {heartbeat: 0s}, leader: {renew: 10ms}}",
+	} {
+		sc, found := Load("x.yaml", []byte("name: x\nwarmup: 30s\nduration: 5m\npolicies: [{kind: fifo}]\njobs: [{class: mail, arrivals: {process: poisson, rate: 5/s}, service: 100ms}]\nengine: "+engine), nil)
+		if sc == nil || len(found) > 0 {
+			t.Errorf("%s: %v", name, found)
+		}
 	}
 }

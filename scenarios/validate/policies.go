@@ -256,9 +256,9 @@ func meets(sc *spec.Scenario, need policies.Need) bool {
 		return slices.ContainsFunc(sc.Jobs, func(j spec.JobClass) bool { return j.Calls != "" })
 	case policies.NeedsTenants:
 		return severalTenants(sc)
-	case policies.NeedsPriorities, policies.NeedsDelays:
+	case policies.NeedsPriorities, policies.NeedsPlaces:
 		return slices.ContainsFunc(sc.Jobs, func(j spec.JobClass) bool { return j.Priority != sc.Jobs[0].Priority }) ||
-			need == policies.NeedsDelays && misplaces(sc)
+			need == policies.NeedsPlaces && misplaces(sc)
 	case policies.NeedsClasses:
 		return len(sc.Jobs) > 1
 	}
@@ -268,9 +268,8 @@ func meets(sc *spec.Scenario, need policies.Need) bool {
 // misplaces reports whether jobs that are claimed again may stand in line by another time than their due time: an order
 // by waits then differs.
 func misplaces(sc *spec.Scenario) bool {
-	recovered := sc.Engine.Reaper.Place.Value()
 	return mayRetry(sc) && (sc.Engine.Place.Value() != engine.PlaceDue ||
-		recovered != engine.PlaceDefault && recovered != engine.PlaceDue)
+		sc.Engine.Reaper.Place.Value() != engine.PlaceDefault)
 }
 
 // expectedToFail reports whether an objective names the policy and expects a miss: its author does not rely on it.
@@ -315,6 +314,9 @@ func mayRetry(sc *spec.Scenario) bool {
 	lapses := l.Lasts() // time after which leases end under jobs that run on; 0: never
 	if l.Heartbeat > 0 && l.Heartbeat < l.TTL {
 		lapses = plain.Either(l.OfNode(), 0, l.Max)
+	}
+	if 2*sc.Engine.Store.Claim.Dist().Sample(mostRun) >= sc.Engine.CallTimeout.Std().Seconds() {
+		return true // the answer to a claim may come too late
 	}
 	held := 1 + float64(sc.Engine.Fetch.Prefetch) // runs in the time of a lease: those of jobs prefetched before it too
 	for i := range sc.Jobs {

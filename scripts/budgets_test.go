@@ -39,7 +39,7 @@ var budgets = []budget{
 	{"engine/pgstore", 2922, 2130},
 	{"engine/pgstore/pgserver", 537, 500},
 	{"engine/quantity", 814, 480},
-	{"engine/sim", 2004, 1400},
+	{"engine/sim", 2007, 1400},
 	{"engine/unfinished", 21, 21}, // of which memstore, check, measure and world know: a type of each before
 	{"policies", 2764, 1850},
 	{"scenarios", 1132, 800},      // the language with the rooms below it: 4,700 in all
@@ -48,7 +48,7 @@ var budgets = []budget{
 	{"scenarios/checked", 188, 196},
 	{"scenarios/checks", 423, 300},
 	{"scenarios/diagnostics", 525, 559},
-	{"scenarios/estimate", 598, 250},
+	{"scenarios/estimate", 599, 250},
 	{"scenarios/imports", 4545, 3650},
 	{"scenarios/origins", 225, 150}, // qsim explain
 	{"scenarios/pool", 118, 100},
@@ -58,10 +58,10 @@ var budgets = []budget{
 	{"scenarios/study", 5003, 3000},
 	{"scenarios/trace", 1555, 1250},
 	{"scenarios/tree", 505, 444}, // YAML with positions
-	{"scenarios/validate", 1197, 600},
+	{"scenarios/validate", 1203, 600},
 	{"scenarios/verify", 3298, 2600},
-	{"scenarios/world", 4713, 2700},
-	{"results", 4345, 2300},
+	{"scenarios/world", 4721, 2700},
+	{"results", 4344, 2300},
 	{"results/measure", 4786, 3150},
 	{"results/plain", 431, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
 	{"results/report", 6611, 4300}, // of which 300 are the canvas of pixels
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_629, 56_000
+	mostLines, goalLines             = 82_646, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

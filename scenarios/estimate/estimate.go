@@ -13,6 +13,7 @@ import (
 type Footprint struct {
 	All    float64 // number of jobs of a simulation
 	Jobs   float64 // highest number of jobs alive at once
+	Nodes  int
 	Bytes  float64 // memory of one simulation; as many run at once as there are processors
 	Key    string  // key of the scenario that brings most of the jobs
 	Traced bool    // jobs of traces come as well, which are not counted
@@ -53,7 +54,7 @@ func of(sc *spec.Scenario) Footprint {
 	var most, work, waiting float64
 	var flows, troubles []flow
 	own := make([]float64, len(sc.Jobs)) // mean seconds of all attempts of a job, by class
-	f := Footprint{Key: "jobs"}
+	f := Footprint{Key: "jobs", Nodes: int(sc.Engine.Nodes)}
 	add := func(count, each float64, more []flow, key string) {
 		if f.All += count; count > most {
 			most, f.Key = count, key

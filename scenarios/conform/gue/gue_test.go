@@ -184,7 +184,7 @@ func (p *process) note(id string, number int) {
 	err := p.others.QueryRow(context.Background(), "select run_at from gue_jobs where args = $1", []byte(id)).Scan(&due)
 	if errors.Is(err, pgx.ErrNoRows) {
 		p.run.Log(common.Event{Kind: common.Died, Job: id})
-	} else {
+	} else if err == nil { // otherwise the delay is missing, and its rule has no sample
 		p.run.Log(common.Event{Kind: common.Delayed, Job: id, Number: number, Delay: time.Until(due).Seconds()})
 	}
 }

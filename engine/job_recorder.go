@@ -59,7 +59,7 @@ type eventBuilder struct {
 	first  JobRecorder
 	second Recorder
 	keeper keeper // the second, if it is one
-	event  Event  // the latest event, if it is none
+	event  Event  // the latest event, if the second is no keeper
 }
 
 // add returns the memory in which the next event is built.

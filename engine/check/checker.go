@@ -95,7 +95,8 @@ func (c *Checker) Checks() [NumInvariants]int64 {
 	return checks
 }
 
-// Record queues an event. It is checked when a process starts or dies, or as those that Add returns.
+// Record queues an event. It is checked at once if a process starts or dies, and otherwise when one that Add returned
+// would be.
 func (c *Checker) Record(e *engine.Event) {
 	if *c.Add() = *e; e.Kind >= engine.NodeUp {
 		c.caughtUp()

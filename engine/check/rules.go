@@ -78,8 +78,8 @@ type Rules struct {
 	Only Set // invariants to check
 }
 
-// Redrive says what the redrives of a run (dead jobs are made ready again) do to the number of attempts that a job has
-// used: some set it to 0 (Resets), some leave it (Keeps).
+// Redrive holds how the redrives of a run, which make dead jobs ready again, change a job's count of used attempts:
+// some reset it to 0 (Resets), some keep it (Keeps).
 type Redrive struct{ Resets, Keeps bool }
 
 // Share is the share Num / Den of the claims of each node that is guaranteed to fresh jobs, to within one claim, while

@@ -30,8 +30,8 @@ const dueEvery = 10 * time.Millisecond
 // announceWithin is the longest time that sending a notification may take.
 const announceWithin = 5 * time.Second
 
-// news holds what is still to be announced to the engines that listen: how many jobs became ready, and the time at
-// which the next waiting job will.
+// news is the content of the next notification to the engines that listen: the number of jobs that became ready since
+// the one before, and the due time of the next waiting job.
 type news struct {
 	mu      sync.Mutex
 	ready   int

@@ -74,10 +74,9 @@ func (c *validator) checkTicks(e *spec.Engine) {
 		{e.Lease.Heartbeat, "heartbeats", "lease.heartbeat"},
 		{e.Reaper.Every, "recoveries", "reaper.every"},
 		{e.Promoter.Every.Average(), "promotions", "promoter.every"},
-		{e.Leader.Renew, "renewals", "leader.renew"},
+		{plain.Either(elects(e), e.Leader.Renew, 0), "renewals", "leader.renew"},
 	} {
-		elects := e.Reaper.Owner == "leader" || e.Promoter.Owner == "leader"
-		if timer.every <= 0 || !in.Sound(timer.key) || e.Nodes > reference.MostNodes || timer.what == "renewals" && !elects {
+		if timer.every <= 0 || !in.Sound(timer.key) || e.Nodes > reference.MostNodes {
 			continue
 		}
 		ticks := float64(c.sc.Longest()) / float64(timer.every) * float64(e.Nodes)
@@ -88,6 +87,9 @@ func (c *validator) checkTicks(e *spec.Engine) {
 			"one run may make %.2g %s, which may take minutes", arriving, timer.what).Help = "fewer nodes, or longer pauses"
 	}
 }
+
+// elects reports whether nodes elect a leader: the reaper or the promoter runs on it alone.
+func elects(e *spec.Engine) bool { return e.Reaper.Owner == "leader" || e.Promoter.Owner == "leader" }
 
 // checkTimes reports durations of the engine that conflict, such as a heartbeat slower than the lease TTL.
 func (c *validator) checkTimes(e *spec.Engine) {
@@ -103,11 +105,10 @@ func (c *validator) checkTimes(e *spec.Engine) {
 	in.Warn(commit.Timeout > 0 && commit.Linger >= commit.Timeout, "commit.linger commit.timeout",
 		"outcomes linger (%v) as long as a commit may take (%v)", commit.Linger, commit.Timeout)
 	in.Warn(commit.Eager && commit.Linger == 0, "commit.eager commit.linger", "there is no linger to end")
-	elects := e.Reaper.Owner == "leader" || e.Promoter.Owner == "leader"
-	in.Fault(elects && (e.Leader.Renew == 0 || e.Leader.Renew >= e.Leader.TTL), "leader.renew leader.ttl",
+	in.Fault(elects(e) && (e.Leader.Renew == 0 || e.Leader.Renew >= e.Leader.TTL), "leader.renew leader.ttl",
 		"a leader that renews every %v cannot keep its office, which lasts %v", e.Leader.Renew, e.Leader.TTL)
 	answered := 2 * e.Store.Extend.Dist().Sample(0) // at least: a request for leadership costs what a heartbeat does
-	in.Warn(elects && in.Sound("store") && answered >= e.Leader.TTL.Std().Seconds(), "leader.ttl store.extend",
+	in.Warn(elects(e) && in.Sound("store") && answered >= e.Leader.TTL.Std().Seconds(), "leader.ttl store.extend",
 		"no node leads: its office of %v is over when the store answers, after %s", e.Leader.TTL, seconds(answered))
 }
 

@@ -31,7 +31,7 @@ type reconciler struct {
 	options  engine.StoreOptions
 	end      engine.Time
 	balance  Balance
-	leases   []claimed     // all leases of claims; an event of one has its index as Count, for as long as it takes
+	leases   []claimed     // all leases of claims; until its time is set, the event of one has its index as Count
 	promoted []engine.Time // ascending times at which promoters made the present job ready
 	aged     []agedEvent   // events of the present job
 }

@@ -111,7 +111,7 @@ func client(t *testing.T, r *common.Run, pool *pgxpool.Pool) *gue.Client {
 	return c
 }
 
-// priorities are those of the classes' jobs, where they differ from the default.
+// priorities holds gue's priorities of the job classes that do not have the default one.
 var priorities = map[string]gue.JobPriority{"urgent": gue.JobPriorityHigh, "low": gue.JobPriorityLow}
 
 // run runs a case, with a table of its own. Jobs are enqueued by a process without workers.

@@ -109,7 +109,7 @@ func (s *Sim) begin(c *fault.Control, came int) bool {
 			return false
 		}
 		if n.frozen++; n.frozen == 1 {
-			s.frozen++
+			s.unaware.put(c.Node, s.hears(n))
 		}
 		end.life = n.lives
 		s.record(engine.Event{Kind: engine.NodePause, Node: c.Node})

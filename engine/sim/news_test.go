@@ -135,6 +135,26 @@ func TestWakeOfFrozen(t *testing.T) {
 	}
 }
 
+// BenchmarkWakesOfFrozen has jobs come while all nodes are frozen: what a job costs must not grow with the nodes.
+func BenchmarkWakesOfFrozen(b *testing.B) {
+	for _, nodes := range []int{1, 100, 10_000} {
+		for mode, name := range []string{"one", "all"} {
+			b.Run(fmt.Sprintf("nodes=%d/wake=%s", nodes, name), func(b *testing.B) {
+				w := newWorld(b, 1, uint64(b.N), 1000)
+				w.nodes, w.node.Workers, w.config.Wake, w.silent = nodes, 1, sim.WakeMode(mode), true
+				for i := range nodes {
+					w.config.Controls = append(w.config.Controls, fault.Control{Kind: fault.Pause, For: 1e9 * time.Second, Node: int32(i)})
+				}
+				w.config.Until = 1e8 * second
+				s := w.start()
+				s.Steps(2 * nodes) // the pauses, and the answers to calls made before
+				b.ResetTimer()
+				s.Run()
+			})
+		}
+	}
+}
+
 // TestAnnouncementOfSeveral wakes a node for each of the jobs of one announcement: with one worker in each, none of the
 // jobs waits for a poll.
 func TestAnnouncementOfSeveral(t *testing.T) {

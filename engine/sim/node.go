@@ -27,9 +27,7 @@ func (s *Sim) boot(i int32) {
 // crash ends a process, which loses its memory.
 func (s *Sim) crash(i int32) {
 	n := &s.nodes[i]
-	if n.frozen > 0 {
-		s.frozen--
-	}
+	s.unaware.put(i, false)
 	n.engine, n.frozen, n.told = nil, 0, false
 	for _, m := range n.missed {
 		if m.answer != nil {
@@ -59,7 +57,7 @@ func (s *Sim) thaw(i int32) {
 	if n.frozen--; n.frozen > 0 {
 		return
 	}
-	s.frozen--
+	s.unaware.put(i, false)
 	s.record(engine.Event{Kind: engine.NodeWake, Node: i})
 	missed := n.missed
 	n.missed = nil
@@ -85,11 +83,11 @@ func (s *Sim) thaw(i int32) {
 // tellFrozen leaves a wake with frozen nodes that can use one, which get it when they go on: all of them or, with
 // WakeOne, the first that has none.
 func (s *Sim) tellFrozen() {
-	for i := 0; s.frozen > 0 && i < len(s.nodes); i++ {
-		if n := &s.nodes[i]; n.frozen > 0 && !n.told && s.hears(n) {
-			if n.told = true; s.cfg.Wake == WakeOne {
-				return
-			}
+	for i := s.unaware.from(0); i >= 0; i = s.unaware.from(i + 1) {
+		s.nodes[i].told = true
+		s.unaware.put(int32(i), false)
+		if s.cfg.Wake == WakeOne {
+			return
 		}
 	}
 }

@@ -68,7 +68,7 @@ type Sim struct {
 	runs     slab[run]
 	late     slab[[1]engine.NewJob] // jobs on their way to the store
 	turn     int                    // first node that WakeOne tries
-	frozen   int                    // number of frozen nodes
+	unaware  nodeSet                // frozen nodes that can use a wake and have none yet
 
 	controls  controls
 	stalled   [engine.NumOps]int // number of faults that stop the reapers or promoters, by role
@@ -91,6 +91,7 @@ func New(cfg Config) *Sim {
 	s.plain = s.single && cfg.Late == nil
 	s.queue.init(len(cfg.Nodes))
 	s.awake.init(len(cfg.Nodes))
+	s.unaware.init(len(cfg.Nodes))
 	s.oneWay = waysOf(cfg.Network)
 	s.revoker, _ = cfg.Workload.(Revoker)
 	s.admission.usual = cfg.Parallel
@@ -357,10 +358,11 @@ func (s *Sim) wake() {
 // announce wakes the nodes that WakeMode selects, because jobs have become ready.
 func (s *Sim) announce() {
 	if s.single {
-		if n := &s.nodes[0]; n.engine != nil && n.frozen == 0 && s.hears(n) {
+		if n := &s.nodes[0]; n.frozen > 0 {
+			s.tellFrozen()
+		} else if n.engine != nil && s.hears(n) {
 			s.wakeNode(0)
 		}
-		s.tellFrozen()
 		return
 	}
 	if s.cfg.Wake == WakeAll {

@@ -3,6 +3,7 @@ package pgstore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,9 +61,6 @@ func (n *news) take() (ready int, due time.Time) {
 	n.ready, n.due = 0, time.Time{}
 	return ready, due
 }
-
-// wake announces to listening engines that a job became ready.
-func (s *Store) wake() { s.news.add(1, time.Time{}) }
 
 // wakeIn announces that so many jobs became ready, and that others will after delay, unless that is
 // engine.Forever. The delay began when the store answered or before, so the announced time is never too early.
@@ -169,25 +167,26 @@ func (s *Store) listenOnce(ctx context.Context, wake func()) (bool, error) {
 	if _, err := conn.Exec(ctx, "listen "+quoted(s.schema)); err != nil {
 		return false, err
 	}
-	wake()
-	due, err := s.nextDue(ctx, conn)
-	for err == nil {
-		var told *pgconn.Notification
-		told, err = listenUntil(ctx, conn, due)
+	due, ready, since := time.Now(), 0, int64(0) // it asks at once
+	for {
+		told, err := listenUntil(ctx, conn, due)
 		switch {
 		case err != nil:
+			return true, err
 		case told == nil:
-			wake()
-			due, err = s.nextDue(ctx, conn)
+			due, ready, since, err = s.nextDue(ctx, conn, since)
 		default:
-			ready, sooner := hear(told.Payload)
+			var sooner time.Time
+			ready, sooner = hear(told.Payload)
 			due = earlier(due, sooner)
-			for range ready {
-				wake()
-			}
+		}
+		for range ready {
+			wake()
+		}
+		if err != nil {
+			return true, err
 		}
 	}
-	return true, err
 }
 
 // earlier returns the earlier of two times; the zero time means never.
@@ -198,22 +197,26 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// nextDueSQL is the SQL query for the time until the next waiting job is due.
-const nextDueSQL = now + " select (select j.due_at from jobs j where j.state = 2 and j.due_at > (select now from t) " +
-	"order by j.due_at, j.id limit 1) - (select now from t)"
+// nextDueSQL is the SQL query for the time until the next waiting job is due, the number of jobs that have become due
+// since time $1 and wait for a claim to find them ready, and the present time.
+var nextDueSQL = fmt.Sprintf(now+` select (select j.due_at from jobs j where j.state = 2
+	and j.due_at > (select now from t) order by j.due_at, j.id limit 1) - (select now from t),
+	(select count(*) from (select from jobs j where j.state = 2 and j.due_at > $1 and j.due_at <= (select now from t)
+		order by j.due_at, j.id limit %d) d), (select now from t)`, mostReady)
 
-// nextDue returns the time at which the next waiting job is due; zero if there is none, or if engines are not woken for
-// it.
-func (s *Store) nextDue(ctx context.Context, conn *pgx.Conn) (time.Time, error) {
+// nextDue returns the time at which the next waiting job is due, zero if there is none or if engines are not woken for
+// it; the number of wakes for jobs that have become due since the earlier call that returned since, at least one, as a
+// claim may have found them; and the present time of the store.
+func (s *Store) nextDue(ctx context.Context, conn *pgx.Conn, since int64) (due time.Time, ready int, at int64,
+	err error) {
 	var in *int64
 	if !s.rules.announcesDue() {
-		return time.Time{}, nil
+		return due, 1, 0, nil
 	}
-	err := conn.QueryRow(ctx, nextDueSQL).Scan(&in)
-	if in == nil {
-		return time.Time{}, err
+	if err = conn.QueryRow(ctx, nextDueSQL, since).Scan(&in, &ready, &at); in != nil {
+		due = time.Now().Add(max(time.Duration(*in), dueEvery))
 	}
-	return time.Now().Add(max(time.Duration(*in), dueEvery)), err
+	return due, max(ready, 1), at, err
 }
 
 // listenUntil waits for the next notification and returns it, or nil once due has come; a due of zero never comes.

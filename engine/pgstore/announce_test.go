@@ -51,14 +51,15 @@ func TestWakeAfter(t *testing.T) {
 		name     string
 		outcomes []engine.Outcome
 		stale    int // index of the stale outcome; -1: none
+		freed    int // number of serial keys
 		ready    int
 		due      time.Duration // time until the first job is due; 0: none is
 	}{
-		{"the shortest first", []engine.Outcome{after(soon), after(later)}, -1, 0, soon},
-		{"the shortest last", []engine.Outcome{after(later), after(soon)}, -1, 0, soon},
-		{"the shortest is stale", []engine.Outcome{after(soon), after(later)}, 0, 0, later},
-		{"two go back, one is done", []engine.Outcome{after(soon), {Verb: engine.Return}, {Verb: engine.Ack}, {Verb: engine.Return}}, -1, 2, soon},
-		{"done", []engine.Outcome{{Verb: engine.Ack}}, -1, 0, 0},
+		{"the shortest first", []engine.Outcome{after(soon), after(later)}, -1, 0, 0, soon},
+		{"the shortest last", []engine.Outcome{after(later), after(soon)}, -1, 0, 0, soon},
+		{"the shortest is stale", []engine.Outcome{after(soon), after(later)}, 0, 0, 0, later},
+		{"two go back, one is done", []engine.Outcome{after(soon), {Verb: engine.Return}, {Verb: engine.Ack}, {Verb: engine.Return}}, -1, 3, 5, soon},
+		{"done", []engine.Outcome{{Verb: engine.Ack}}, -1, 0, 0, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var s Store
@@ -71,7 +72,7 @@ func TestWakeAfter(t *testing.T) {
 				}
 			}
 			from := time.Now()
-			s.wakeAfter(tt.outcomes, results)
+			s.wakeAfter(tt.outcomes, results, tt.freed)
 			ready, due := s.news.take()
 			if ready != tt.ready || due.IsZero() != (tt.due == 0) {
 				t.Errorf("ready %v, due at %v; want %v, after %v", ready, due, tt.ready, tt.due)

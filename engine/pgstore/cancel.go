@@ -32,18 +32,18 @@ select id, freed from x`
 // effect.
 func (s *Store) Cancel(ctx context.Context, jobs []engine.JobID, dst []engine.JobID) ([]engine.JobID, error) {
 	rows, _ := s.pool.Query(ctx, s.text.cancel, signed(jobs)) // its error is that of the rows
-	from, freed := len(dst), false
+	from, freed := len(dst), 0
 	var id int64
 	var serial bool
 	if _, err := pgx.ForEachRow(rows, []any{&id, &serial}, func() error {
-		dst, freed = append(dst, engine.JobID(id)), freed || serial
+		if dst = append(dst, engine.JobID(id)); serial {
+			freed++
+		}
 		return nil
 	}); err != nil {
 		return dst[:from], s.wrap("cancel", err)
 	}
-	if freed { // the next one of a serial key
-		s.wake()
-	}
+	s.wakeIn(freed, engine.Forever)
 	slices.Sort(dst[from:])
 	return dst, nil
 }

@@ -17,7 +17,7 @@ import (
 func TestCancel(t *testing.T) {
 	for _, keep := range []bool{true, false} {
 		s, ctx := open(t, engine.StoreOptions{LapseAfter: -1, KeepDead: keep}), bounded(t)
-		if err := s.Enqueue(ctx, []engine.NewJob{{ID: 1, Serial: 7}, {ID: 2, Serial: 7}, {ID: 3}, {ID: 4}}); err != nil {
+		if err := s.Enqueue(ctx, []engine.NewJob{{ID: 1, Serial: 7}, {ID: 2, Serial: 7}, {ID: 3}, {ID: 4, Serial: 8}}); err != nil {
 			t.Fatal(err)
 		}
 		holder, plan := engine.NewEngineID(1, 0), engine.Plan{Limit: 2, Terms: []engine.Term{anyTerm(2)}}
@@ -34,8 +34,8 @@ func TestCancel(t *testing.T) {
 		if want := []engine.JobID{77, 1, 4, 5}; err != nil || !slices.Equal(got, want) {
 			t.Errorf("canceled %v, %v, want %v", got, err, want)
 		}
-		if ready, _ := mute.news.take(); ready != 1 {
-			t.Error("nobody is told that the next job of the serial key may be claimed")
+		if ready, _ := mute.news.take(); ready != 2 {
+			t.Errorf("%d jobs are announced, want one for each freed serial key", ready)
 		}
 		if got, err := mute.Cancel(ctx, []engine.JobID{1, 4, 5}, nil); err != nil || len(got) != 0 {
 			t.Errorf("canceled once more: %v, %v", got, err)

@@ -69,9 +69,7 @@ func (s *Store) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan
 	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
 		return dst, engine.Forever, s.wrap("claim", err)
 	}
-	if c.shed { // of a serial key, perhaps: the next one of it may be claimed
-		s.wake()
-	}
+	s.wakeIn(c.freed, engine.Forever)
 	sortBy(c.places, c.dst[c.from:])
 	s.fronts.end(c.ended, began, whole, c.next, !whole || s.isDear(ctx, time.Since(began)))
 	if c.next == 0 && promoted < most {
@@ -139,7 +137,7 @@ type claimed struct {
 	terms  []shape // terms of the plan
 	held   bool    // jobs are claimed before they are due, see engine.StoreOptions
 	ended  [engine.AnyClass + 1]place
-	shed   bool // something was buried
+	freed  int // number of buried jobs with a serial key: the next one of each key may be claimed
 }
 
 func (c *claimed) read(rows pgx.Rows) error {
@@ -157,7 +155,7 @@ func (c *claimed) read(rows pgx.Rows) error {
 			l.Waited = max(l.Waited, 0)
 		}
 		if term := c.terms[at/answerPart/2]; at/answerPart%2 == 0 {
-			l.Shed, l.Token, c.shed = true, 0, true
+			l.Shed, l.Token, c.freed = true, 0, c.freed+int(key)
 			l.Delivery++ // it tells its class
 		} else if term.plain() && term.wait != waitLeave { // others leave out jobs before the last one that they take
 			c.ends(term.class, place{l.Priority, key})

@@ -41,23 +41,20 @@ func (s *Store) Commit(ctx context.Context, b engine.Batch, dst []engine.Result)
 		dst = append(dst[:from], make([]engine.Result, len(b.Outcomes))...)
 		freed, err := s.commitOnce(ctx, &b, parts, dst[from:])
 		if err == nil {
-			if freed {
-				s.wake()
-			}
-			break
+			s.wakeAfter(b.Outcomes, dst[from:], freed)
+			return dst, nil
 		}
 		// A copy of the batch committed meanwhile: its answer can be found now.
 		if !isCopy(err) || again {
 			return dst[:from], s.wrap("commit", err)
 		}
 	}
-	s.wakeAfter(b.Outcomes, dst[from:])
-	return dst, nil
 }
 
-// wakeAfter wakes listening engines for the jobs that a commit has made ready, at once or when they are due.
-func (s *Store) wakeAfter(outcomes []engine.Outcome, results []engine.Result) {
-	ready, soonest := 0, engine.Forever
+// wakeAfter wakes listening engines for the jobs that a commit has made ready, at once or when they are due, and for so
+// many more.
+func (s *Store) wakeAfter(outcomes []engine.Outcome, results []engine.Result, ready int) {
+	soonest := engine.Forever
 	for i := range outcomes {
 		if results[i].Status != engine.Applied {
 			continue
@@ -101,9 +98,9 @@ func split(outcomes []engine.Outcome) [][]int32 {
 }
 
 // commitOnce applies the parts of a batch in one transaction: a single part, as engines send, in one round trip. It
-// returns whether a job ended that held up others of its serial key.
+// returns how many jobs ended that may have held up others of their serial keys.
 func (s *Store) commitOnce(ctx context.Context, b *engine.Batch, parts [][]int32,
-	results []engine.Result) (freed bool, err error) {
+	results []engine.Result) (freed int, err error) {
 	if len(parts) == 1 {
 		pipeline := &pgx.Batch{}
 		a := s.queuePart(pipeline, b, parts[0], 0, results)
@@ -135,7 +132,7 @@ func (s *Store) commitOnce(ctx context.Context, b *engine.Batch, parts [][]int32
 			if err := tx.SendBatch(ctx, pipeline).Close(); err != nil {
 				return err
 			}
-			freed = freed || a.freed
+			freed += a.freed
 			if a.repeated {
 				// The first part knows what became of all.
 				for at := range results {
@@ -199,7 +196,7 @@ func (s *Store) queuePart(pipeline *pgx.Batch, b *engine.Batch, part []int32, sh
 // answer holds the results of a batch as a whole; those of its single outcomes are kept elsewhere.
 type answer struct {
 	repeated bool // an earlier copy of the batch had taken effect
-	freed    bool // a job with a serial key ended: the next one of its key may be claimed
+	freed    int  // number of jobs with a serial key that ended: the next one of each key may be claimed
 }
 
 // outcomeArrays holds outcomes of a batch in columns: one array for each array parameter of the SQL statement.
@@ -230,7 +227,7 @@ func readResults(rows pgx.Rows, part []int32, results []engine.Result, a *answer
 		case rowRepeated:
 			a.repeated = true
 		default:
-			a.freed = a.freed || what&rowFreed != 0
+			a.freed += int(what & rowFreed / rowFreed)
 			was := engine.State(what &^ rowFreed)
 			class := classBefore(was, r.int32())
 			results[at] = engine.Result{Status: engine.Applied, From: was, Class: class,

@@ -421,7 +421,7 @@ func TestNewsOnConnectionThatIsCut(t *testing.T) {
 	if err := s.pool.QueryRow(ctx, "select count(pg_terminate_backend(pid, 50000)) from pg_stat_activity where application_name = $1", name).Scan(&ended); err != nil || ended != 1 {
 		t.Fatalf("%d connections ended, %v", ended, err)
 	}
-	own.wake()
+	own.wakeIn(1, engine.Forever)
 	select {
 	case <-woken:
 	case <-ctx.Done():

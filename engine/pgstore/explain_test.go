@@ -103,6 +103,7 @@ func allStatements(t *testing.T, s *Store) []statement {
 		statement{"extend", x.extend, []string{"jobs_pkey"}},
 		statement{"extend node", x.extendNode[false], []string{"leased"}},
 		statement{"recover", x.recover, []string{"leased", "jobs_pkey"}}, statement{"next expiry", x.nextExpiry, []string{"leased"}},
+		statement{"next due", nextDueSQL, []string{"waiting"}},
 		statement{"stats", x.stats, []string{"ready_oldest", "waiting", "leased", "dead", "ready_fresh_longest", "ready_retry_longest"}},
 		statement{"cancel", x.cancel, []string{"jobs_pkey"}},
 		statement{"redrive", x.redrive[false], []string{"dead"}}, statement{"forget", forgetSQL, []string{"batches_pkey"}})

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,6 +24,7 @@ import (
 type scripted struct {
 	// answer is that to a statement with its last argument: a bigint, negative for null, or the code of an error.
 	answer func(sql, argument string) (value time.Duration, code string)
+	fallen []uint64 // numbers of jobs that have become due, by call of nextDue
 
 	mu       sync.Mutex // for what follows up to writing
 	down     int        // connections that find nobody
@@ -99,13 +101,19 @@ func (s *scripted) serve(conn net.Conn) {
 		case *pgproto3.Describe:
 			if m.ObjectType == 'S' {
 				types := []uint32{25, 25} // texts
-				if strings.Contains(sql, "schedules") {
+				switch {
+				case strings.Contains(sql, "schedules"):
 					types[1] = 20 // a bigint
+				case sql == nextDueSQL:
+					types[0] = 20
 				}
 				replies = append(replies, &pgproto3.ParameterDescription{ParameterOIDs: types[:strings.Count(sql, "$")]})
 			}
-			column := pgproto3.FieldDescription{Name: []byte("in"), DataTypeOID: 20, DataTypeSize: 8, Format: 1}
-			replies = append(replies, &pgproto3.RowDescription{Fields: []pgproto3.FieldDescription{column}})
+			columns := []pgproto3.FieldDescription{{Name: []byte("in"), DataTypeOID: 20, DataTypeSize: 8, Format: 1}}
+			if sql == nextDueSQL {
+				columns = slices.Repeat(columns, 3)
+			}
+			replies = append(replies, &pgproto3.RowDescription{Fields: columns})
 		case *pgproto3.Bind:
 			sql, replies = prepared[m.PreparedStatement], append(replies, &pgproto3.BindComplete{})
 			if len(m.Parameters) > 0 {
@@ -128,6 +136,11 @@ func (s *scripted) serve(conn net.Conn) {
 				row := &pgproto3.DataRow{Values: [][]byte{nil}}
 				if value >= 0 {
 					row.Values[0] = binary.BigEndian.AppendUint64(nil, uint64(value))
+				}
+				if sql == nextDueSQL {
+					for _, n := range []uint64{next(&s.fallen), uint64(s.since())} {
+						row.Values = append(row.Values, binary.BigEndian.AppendUint64(nil, n))
+					}
 				}
 				if strings.Contains(sql, "select") {
 					replies = append(replies, row)
@@ -166,12 +179,12 @@ func (s *scripted) welcome(b *pgproto3.Backend, hangUp func()) (code string) {
 	return code
 }
 
-// next takes the first of some answers; "" after the last.
-func next(codes *[]string) (code string) {
-	if len(*codes) > 0 {
-		code, *codes = (*codes)[0], (*codes)[1:]
+// next takes the first of some answers; "" or 0 after the last.
+func next[T any](answers *[]T) (answer T) {
+	if len(*answers) > 0 {
+		answer, *answers = (*answers)[0], (*answers)[1:]
 	}
-	return code
+	return answer
 }
 
 // since returns the time since the test began, or since restart.
@@ -277,18 +290,24 @@ func TestListenConnectsAgain(t *testing.T) {
 }
 
 // TestListenWakesInTime wakes engines when a notification says that jobs are ready, and when the first waiting job is
-// due: by what the store knows, or by a notification if that names an earlier time.
+// due, once for each that is due since the store was last asked: by what the store knows, or by a notification if that
+// names an earlier time.
 func TestListenWakesInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const never = -1
 		due, asked := []time.Duration{5 * time.Second, never, 20 * time.Second, 30 * time.Second, 1, never}, []time.Duration{}
-		server := &scripted{}
-		server.answer = func(sql, _ string) (time.Duration, string) {
+		server, last := &scripted{fallen: []uint64{0, 2, 0, 3}}, time.Duration(0)
+		server.answer = func(sql, argument string) (time.Duration, string) {
 			if sql != nextDueSQL {
 				return never, ""
 			}
-			asked = append(asked, server.since())
+			if since := time.Duration(binary.BigEndian.Uint64([]byte(argument))); since != last {
+				t.Errorf("at %v it asks what is due since %v, want %v", server.since(), since, last)
+			}
+			last = server.since()
+			asked = append(asked, last)
 			if len(asked) > len(due) {
+				last = 0              // on another connection it begins anew
 				return never, "53200" // it is out of memory
 			}
 			return due[len(asked)-1], ""
@@ -314,7 +333,7 @@ func TestListenWakesInTime(t *testing.T) {
 		if err := <-done; !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
-		want := []time.Duration{0, second(5), second(6), second(10), second(12), second(14), second(44),
+		want := []time.Duration{0, second(5), second(5), second(6), second(10), second(12), second(14), second(14), second(14), second(44),
 			second(44) + dueEvery, second(47)}
 		for again := second(47) + shortestPause; again <= second(48); again += shortestPause {
 			want = append(want, again)
@@ -322,11 +341,31 @@ func TestListenWakesInTime(t *testing.T) {
 		if !slices.Equal(woken, want) {
 			t.Errorf("woken after %v, want %v", woken, want)
 		}
-		asks := append([]time.Duration{0, second(5), second(10)}, want[5:]...)
+		asks := append([]time.Duration{0, second(5), second(10)}, want[8:]...)
 		if !slices.Equal(asked, asks) {
 			t.Errorf("asked when jobs are due after %v, want %v", asked, asks)
 		}
 	})
+}
+
+// TestListenWakesForEachDue wakes an engine for each of the jobs that become due at once, and not again with those that
+// become due later.
+func TestListenWakesForEachDue(t *testing.T) {
+	s, ctx := open(t, engine.StoreOptions{}), bounded(t)
+	var woken atomic.Int32
+	go func() { _ = s.Listen(ctx, func() { woken.Add(1) }) }()
+	await(t, ctx, func() bool { return woken.Load() > 0 })
+	const delay = time.Second / 10
+	for _, jobs := range [][]engine.NewJob{{{ID: 1, Delay: delay}, {ID: 2, Delay: delay}, {ID: 3, Delay: delay}}, {{ID: 4, Delay: delay}}} {
+		if err := s.Enqueue(ctx, jobs); err != nil {
+			t.Fatal(err)
+		}
+		want := int32(jobs[len(jobs)-1].ID) + 1
+		await(t, ctx, func() bool { return woken.Load() >= want })
+		if n := woken.Load(); n != want {
+			t.Errorf("woken %d times, want %d", n, want)
+		}
+	}
 }
 
 // TestListenWhereNothingFallsDue does not ask when jobs are due where they do not become ready by that.
@@ -380,27 +419,27 @@ func TestAnnounce(t *testing.T) {
 			got = nil
 			server.restart(false, 0)
 		}
-		s.wake()
+		s.wakeIn(1, engine.Forever)
 		want("jobs are ready", sent{0, "0"})
-		s.wake()
+		s.wakeIn(1, engine.Forever)
 		synctest.Wait()
-		s.wake()
+		s.wakeIn(1, engine.Forever)
 		s.wakeIn(0, time.Second)
 		want("more come", sent{0, "0"}, sent{announceEvery, "0 999000000"})
 		codes = []string{"53200"}
-		s.wake()
+		s.wakeIn(1, engine.Forever)
 		want("it fails once", sent{0, "0"}, sent{announceEvery, "0"})
 		codes = []string{cutOff, cutOff}
-		s.wake()
+		s.wakeIn(1, engine.Forever)
 		want("the connection is lost, and the next", sent{0, "0"}, sent{announceEvery, "0"})
 		codes = []string{"53200", "53200"}
 		s.wakeIn(0, time.Hour)
 		want("it fails twice", sent{0, "3600000000000"}, sent{announceEvery, "3599999000000"})
 		codes = []string{"53200"}
-		s.wake()
+		s.wakeIn(1, engine.Forever)
 		want("it fails once more", sent{0, "0"}, sent{announceEvery, "0"})
 		codes = []string{silent}
-		s.wake()
+		s.wakeIn(1, engine.Forever)
 		want("no answer comes", sent{0, "0"}, sent{announceWithin + announceEvery, "0"})
 		stop()
 		announcer.Wait()

@@ -189,7 +189,7 @@ func (w *planWriter) lease(shapes []shape) {
 	}
 	w.parts = append(w.parts, "q as materialized ("+strings.Join(shed, " union all ")+")", `x as (
 	`+bury+` q, t n where `+sameJob("q.id")+`
-	returning q.at, j.ready_key, `+w.leaseColumns()+")")
+	returning q.at, (j.serial is not null)::integer::bigint, `+w.leaseColumns()+")")
 	if !w.options.KeepDead {
 		w.parts = append(w.parts, "y as (insert into buried select count(*) from x having count(*) > 0)")
 	}

@@ -114,3 +114,40 @@ func TestLapsedNeedsNoGrace(t *testing.T) {
 		}
 	}
 }
+
+// TestFreedKeysAreCounted announces a job for each serial key that a commit frees, not for other jobs that end.
+func TestFreedKeysAreCounted(t *testing.T) {
+	again := engine.Outcome{LeaseKey: engine.LeaseKey{Job: 1, Token: 1}, Verb: engine.Ack}
+	for _, tt := range []struct {
+		name string
+		keep bool
+		verb engine.Verb
+		more []engine.Outcome
+	}{
+		{"acks", false, engine.Ack, nil},
+		{"burials", false, engine.Bury, nil},
+		{"burials that are kept", true, engine.Bury, nil},
+		{"two outcomes of one job", false, engine.Ack, []engine.Outcome{again}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, ctx := open(t, engine.StoreOptions{LapseAfter: -1, KeepDead: tt.keep}), bounded(t)
+			own := mute(t, s, nil)
+			if err := s.Enqueue(ctx, []engine.NewJob{{ID: 1, Serial: 7}, {ID: 2, Serial: 8}, {ID: 3}}); err != nil {
+				t.Fatal(err)
+			}
+			leases, _, err := own.Claim(ctx, peer, engine.Plan{Limit: 9, Terms: []engine.Term{anyTerm(9)}}, time.Minute, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := acks(peer, 1, leases)
+			for i := range b.Outcomes {
+				b.Outcomes[i].Verb = tt.verb
+			}
+			b.Outcomes = append(b.Outcomes, tt.more...)
+			_, err = own.Commit(ctx, b, nil)
+			if ready, _ := own.news.take(); err != nil || ready != 2 {
+				t.Errorf("%d jobs are announced, want 2: %v", ready, err)
+			}
+		})
+	}
+}

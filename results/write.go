@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -66,7 +67,15 @@ func Write(at Place, files []File) (dir string, err error) {
 			err = errors.Join(err, os.RemoveAll(temporary))
 		}
 	}()
-	if err := fill(temporary, files); err != nil {
+	if err := put(temporary, files); err != nil {
+		return "", err
+	}
+	if err := filepath.WalkDir(temporary, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() {
+			err = syncFolder(path)
+		}
+		return err
+	}); err != nil {
 		return "", err
 	}
 	name := at.Start.UTC().Format("20060102T150405Z") + "-" + slug(at.ConfigHash)
@@ -81,23 +90,34 @@ func Write(at Place, files []File) (dir string, err error) {
 
 // Replace writes files into the existing folder of a run, in place of those with the same names. Each appears whole or
 // not at all; on an error some may have been replaced. It does not follow links that lead out of the folder.
-func Replace(dir string, files []File) (err error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
+func Replace(dir string, files []File) error {
+	if err := put(dir, files); err != nil {
 		return fmt.Errorf("write results: %w", err)
 	}
+	return nil
+}
+
+// put writes files, synced to disk one by one, into a folder, with the folders that they need.
+func put(dir string, files []File) (err error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	for i := range files {
-		if err := checkPath(files[i].Path); err != nil {
-			return fmt.Errorf("write results: %w", err)
+	for i, f := range files {
+		if slices.ContainsFunc(files[:i], func(other File) bool { return other.Path == f.Path }) {
+			return fmt.Errorf("file %s is there twice", f.Path)
 		}
-		path := filepath.FromSlash(files[i].Path)
+		if err := checkPath(f.Path); err != nil {
+			return err
+		}
+		path := filepath.FromSlash(f.Path)
 		if err := root.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			return fmt.Errorf("write results: in %s: %w", dir, err)
+			return fmt.Errorf("in %s: %w", dir, err)
 		}
 		Tidy(root, filepath.Dir(path))
-		if err := WriteFile(root, filepath.Dir(path), path, true, files[i].Data); err != nil {
-			return fmt.Errorf("write results: %w", err)
+		if err := WriteFile(root, filepath.Dir(path), path, true, f.Data); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -137,38 +157,6 @@ func checkPath(path string) error {
 		return fmt.Errorf("file name %q does not stay inside the folder", path)
 	}
 	return nil
-}
-
-// fill creates files below dir, with the folders that they need, and syncs them to disk.
-func fill(dir string, files []File) error {
-	for i := range files {
-		path := filepath.Join(dir, filepath.FromSlash(files[i].Path))
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			return err
-		}
-		if err := writeSynced(path, files[i].Data); err != nil {
-			return err
-		}
-	}
-	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && entry.IsDir() {
-			err = syncFolder(path)
-		}
-		return err
-	})
-}
-
-// writeSynced creates a file, which must not exist yet, with that content and syncs it to disk.
-func writeSynced(path string, data []byte) (err error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	if _, err := f.Write(data); err != nil {
-		return err
-	}
-	return f.Sync()
 }
 
 func syncFolder(dir string) error {

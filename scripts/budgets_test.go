@@ -36,7 +36,7 @@ var budgets = []budget{
 	{"engine/live", 1336, 1300},
 	{"engine/live/metrics", 308, 280}, // for Prometheus, which package live does without
 	{"engine/memstore", 3196, 2250},
-	{"engine/pgstore", 2920, 2130},
+	{"engine/pgstore", 2922, 2130},
 	{"engine/pgstore/pgserver", 537, 500},
 	{"engine/quantity", 814, 480},
 	{"engine/sim", 2007, 1400},
@@ -61,7 +61,7 @@ var budgets = []budget{
 	{"scenarios/validate", 1204, 600},
 	{"scenarios/verify", 3298, 2600},
 	{"scenarios/world", 4721, 2700},
-	{"results", 4344, 2300},
+	{"results", 4332, 2300},
 	{"results/measure", 4786, 3150},
 	{"results/plain", 431, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
 	{"results/report", 6611, 4300}, // of which 300 are the canvas of pixels
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_646, 56_000
+	mostLines, goalLines             = 82_636, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -66,26 +66,6 @@ type Reply struct {
 	Stats    Stats         // OpStats: the counts
 }
 
-// Rows returns the number of jobs in a request: those that it lists, or its limit where the store chooses them.
-func (c *Call) Rows() int {
-	switch c.Op {
-	case OpClaim, OpRecover:
-		return c.Limit
-	case OpCommit:
-		return len(c.Batch.Outcomes)
-	case OpExtend:
-		if !c.OfNode {
-			return len(c.Keys)
-		}
-	case OpPromote:
-		if c.Step == 2 {
-			return len(c.Jobs)
-		}
-		return c.Limit
-	}
-	return 0
-}
-
 // Rows returns the number of jobs in an answer: those that the store returns or has changed.
 func (r *Reply) Rows() int {
 	return len(r.Leases) + len(r.Results) + len(r.Current) + len(r.Promoted) + r.Extended

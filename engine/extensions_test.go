@@ -115,14 +115,3 @@ func TestRecordGuardedOutcomes(t *testing.T) {
 		})
 	}
 }
-
-// TestGuards tests the fence that each guard means under each fence of the store.
-func TestGuards(t *testing.T) {
-	for fence := engine.FenceToken; fence <= engine.FenceNone; fence++ {
-		for guard, want := range []engine.Fence{fence, engine.FenceToken, engine.FenceState, engine.FenceNone} {
-			if got := engine.Fence(guard).Or(fence); got != want {
-				t.Errorf("guard %d where the store has %v: got %v, want %v", guard, fence, got, want)
-			}
-		}
-	}
-}

@@ -1,6 +1,9 @@
 package engine
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Fence is the condition (fencing) under which an attempt's outcome takes effect: that the job is still in flight under
 // the attempt's token, that it is in flight at all, or only that it has not ended.
@@ -15,14 +18,6 @@ const (
 
 // String returns the name of the fence, the condition for an outcome to take effect, in the spelling of scenarios.
 func (f Fence) String() string { return [...]string{"default", "token", "state", "none"}[f] }
-
-// Or returns the fence f itself or, if it is FenceDefault, the fence that applies by default, usual.
-func (f Fence) Or(usual Fence) Fence {
-	if f == FenceDefault {
-		return usual
-	}
-	return f
-}
 
 // Place is the rule for a job's ready key, its position among the ready jobs of one priority: by due time, for example.
 // The rule in StoreOptions is for every job that is ready again after a claim, but for those whose outcome has one.
@@ -87,9 +82,6 @@ type StoreOptions struct {
 
 // Complete returns o with FenceDefault and PlaceDefault replaced by the defaults for which they stand.
 func (o StoreOptions) Complete() StoreOptions {
-	o.Fence = o.Fence.Or(FenceToken)
-	if o.Place == PlaceDefault {
-		o.Place = PlaceDue
-	}
+	o.Fence, o.Place = cmp.Or(o.Fence, FenceToken), cmp.Or(o.Place, PlaceDue)
 	return o
 }

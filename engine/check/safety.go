@@ -1,6 +1,10 @@
 package check
 
-import "qsim/engine"
+import (
+	"cmp"
+
+	"qsim/engine"
+)
 
 // The rules that rest on no bound: what a job may never do, whatever goes wrong.
 
@@ -170,7 +174,7 @@ func (c *Checker) answersOwn(s *subject) bool {
 func (c *Checker) passesFence(s *subject) bool {
 	j, fence := s.j, c.rules.Store.Fence
 	if s.Error == engine.LeaseExpired { // the outcome may be a reaper's, under its own guard
-		fence = max(fence, c.rules.Node.Reaper.Guard.Or(fence))
+		fence = max(fence, cmp.Or(c.rules.Node.Reaper.Guard, fence))
 	}
 	if c.rules.Sheds > 0 && s.Kind == engine.Buried && s.From == engine.Ready {
 		fence = engine.FenceNone

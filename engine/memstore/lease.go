@@ -1,6 +1,7 @@
 package memstore
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -134,7 +135,7 @@ func (s *Store) apply(now engine.Time, o *engine.Outcome, result *engine.Result)
 	if o.Refused {
 		return
 	}
-	ref, r := s.match(&o.LeaseKey, o.Guard.Or(s.options.Fence))
+	ref, r := s.match(&o.LeaseKey, cmp.Or(o.Guard, s.options.Fence))
 	if r == nil {
 		result.Status = engine.Stale
 		return

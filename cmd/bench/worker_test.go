@@ -143,7 +143,8 @@ func TestWorkers(t *testing.T) {
 	if before >= jobs {
 		t.Fatal("all was done before the server restarted: more jobs are wanted")
 	}
-	if err := server.Restart(ctx); err != nil {
+	server.Halt(false)
+	if err := server.Resume(ctx); err != nil {
 		t.Fatal(err)
 	}
 	left := func() string { return ask(t, server.DSN(), "select count(*) from together.jobs") }

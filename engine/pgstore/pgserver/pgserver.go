@@ -298,12 +298,6 @@ func (s *Server) Resume(ctx context.Context) error {
 	return nil
 }
 
-// Restart halts the server in good order and starts it again, on the same socket.
-func (s *Server) Restart(ctx context.Context) error {
-	s.Halt(false)
-	return s.Resume(ctx)
-}
-
 // Stop ends the server, if it runs, and removes its folder.
 func (s *Server) Stop() error {
 	s.Halt(true) // what is in the folder goes anyway: no checkpoint

@@ -57,8 +57,9 @@ func TestServer(t *testing.T) {
 		}
 	}
 	pid := s.PID()
-	if err := s.Restart(t.Context()); err != nil || s.PID() == pid {
-		t.Errorf("restarted: %v", err)
+	s.Halt(false)
+	if err := s.Resume(t.Context()); err != nil || s.PID() == pid {
+		t.Errorf("resumed: %v", err)
 	}
 	pid = s.PID()
 	if err := s.Stop(); err != nil || alive(pid) {

@@ -71,10 +71,3 @@ func (e *Effects) Apply(ctx context.Context, j *engine.Job, node int32) (Effect,
 	}
 	return EffectStale, nil
 }
-
-// Count returns the number of jobs with an applied effect.
-func (e *Effects) Count(ctx context.Context) (int64, error) {
-	var n int64
-	err := e.store.pool.QueryRow(ctx, "select count(*) from effects").Scan(&n)
-	return n, e.store.wrap("count effects", err)
-}

@@ -135,15 +135,6 @@ func (h *Histogram) Max() time.Duration {
 	return time.Duration(h.total.Longest)
 }
 
-// Mean returns the mean of the durations recorded, 0 of an empty histogram.
-func (h *Histogram) Mean() time.Duration {
-	if h.Count() == 0 {
-		return 0
-	}
-	mean, _ := bits.Div64(h.total.SumHigh, h.total.SumLow, h.total.N)
-	return time.Duration(mean)
-}
-
 // sum returns the sum of the durations recorded, in ns.
 func (h *Histogram) sum() float64 {
 	if h == nil {

@@ -236,3 +236,12 @@ func TestNamedHistogramAsJSON(t *testing.T) {
 		}
 	}
 }
+
+// Mean returns the mean of the durations recorded, 0 of an empty histogram.
+func (h *Histogram) Mean() time.Duration {
+	if h.Count() == 0 {
+		return 0
+	}
+	mean, _ := bits.Div64(h.total.SumHigh, h.total.SumLow, h.total.N)
+	return time.Duration(mean)
+}

@@ -1,11 +1,13 @@
 package measure
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
 
 	"qsim/engine"
+	"qsim/results/plain"
 )
 
 // Window is a storm: a named stretch of virtual time [From, To).
@@ -103,6 +105,15 @@ func (s *Settings) StormsOf(i int) []Window {
 		return own
 	}
 	return s.Storms
+}
+
+// AllStorms returns the windows of the storms under any policy, each once, in order of their start.
+func (s *Settings) AllStorms() (all []Window) {
+	for i := range s.Policies {
+		all = plain.Distinct(all, s.StormsOf(i))
+	}
+	slices.SortStableFunc(all, func(a, b Window) int { return cmp.Compare(a.From, b.From) })
+	return all
 }
 
 // Charted returns the class and the tenant whose starvation is in the time series: those of the first objective on

@@ -183,7 +183,7 @@ func attemptsChart(d *drawing) *sheet {
 	s.panels.fill = func(p *plot.Plot, i int, _ bool) {
 		axes(p)
 		t := timeline{until: until, steps: s.panels.steps, about: ` data-show="attempts"`,
-			windows: d.windows(until, d.settings.Storms), around: []plot.Plotter{heading{"attempts per second", nil}}}
+			windows: d.windows(until, d.settings.AllStorms()), around: []plot.Plotter{heading{"attempts per second", nil}}}
 		if i == 1 {
 			t.about, t.around = ` data-show="busy"`, []plot.Plotter{heading{"utilization of the workers", nil}}
 			p.Y.Max = 1.04

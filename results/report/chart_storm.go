@@ -58,7 +58,7 @@ func stormChart(d *drawing) *sheet {
 	until := d.end(func(p *policy, bucket int) bool {
 		return p.starved[min(bucket, len(p.starved)-1)] > 0 || p.retry[bucket] > left
 	})
-	names := windowNames(d.windows(until, d.settings.Storms))
+	names := windowNames(d.windows(until, d.settings.AllStorms()))
 	s.panels = &panels{n: 1, columns: 1, steps: 8, above: 6 + windowLine*vg.Length(max(names.rows(until), 1)),
 		tall: laneHeight * vg.Length(max(len(lanes), 2))}
 	s.panels.fill = func(p *plot.Plot, _ int, _ bool) {

@@ -64,7 +64,7 @@ func waitChart(d *drawing) *sheet {
 		})
 		return s
 	}
-	names := windowNames(d.windows(until, d.settings.Storms))
+	names := windowNames(d.windows(until, d.settings.AllStorms()))
 	s.key = d.policyKey()
 	s.panels = &panels{n: len(d.rows), columns: 1, steps: 8, tall: 190,
 		above: 4 + windowLine*vg.Length(names.rows(until))}

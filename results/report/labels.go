@@ -143,7 +143,7 @@ func distinctBounds(objectives []measure.Objective, fits func(o measure.Objectiv
 // limitLabel returns the text that names a limit on a chart.
 func (d *drawing) limitLabel(l limit) string {
 	words := "objective: p99 " + plain.When(l.Class != "", "of "+shortName(l.Class)+" ") + l.Text
-	storm := plain.Either(len(d.settings.Storms) == 1, "the storm", shortName(cmp.Or(l.During, l.After)))
+	storm := plain.Either(len(d.storms()) == 1, "the storm", shortName(cmp.Or(l.During, l.After)))
 	switch {
 	case l.During != "":
 		words += " in " + storm

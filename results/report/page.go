@@ -172,7 +172,12 @@ type swatch struct {
 
 // swatchOf returns the mark of the policy with that index in the scenario; policies of one hue differ in their dashes.
 func swatchOf(policy int) swatch {
-	return swatch{policy % len(hues), []string{"", "5 2", "2 2"}[min(policy/len(hues), 2)]}
+	return swatch{policy % len(hues), plain.When(policy >= len(hues), dashesOf(policy))}
+}
+
+// dashesOf returns the dash pattern, in a swatch, of the lines of the policy with that index; of solid ones, one dash.
+func dashesOf(policy int) string {
+	return cmp.Or(strings.Join(plain.Map(hueOf(policy).dashes, dashLength), " "), "16")
 }
 
 // plainTable is a table of text in a page; the first cell of a row is its header.
@@ -287,7 +292,7 @@ func (d *drawing) live() liveData {
 	}
 	data := liveData{Name: d.settings.Scenario, X: d.xs[:n], Warmup: d.settings.Warmup.Seconds(),
 		Workers: d.settings.Nodes * d.settings.Workers, Storms: []liveStorm{}, Classes: d.rows}
-	for _, s := range d.settings.Storms {
+	for _, s := range d.settings.AllStorms() {
 		data.Storms = append(data.Storms, liveStorm{clean(s.Name), s.From.Seconds(), s.To.Seconds()})
 	}
 	front := inFront(d.summary, d.table)

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"qsim/results"
-	"qsim/results/measure"
 	"qsim/results/plain"
 	"qsim/results/text"
 )
@@ -26,7 +25,8 @@ func ComparePage(base, new *results.Summary, c *results.Comparison, version stri
 	}
 	d.pairs = true
 	for i := range d.policies { // the two of a pair have one colour, and dashes of their own
-		d.policies[i].hue, d.policies[i].swatch = hueOf(i/2), swatchOf(i/2%len(hues)+i%2*len(hues))
+		d.policies[i].hue = hueOf(i / 2)
+		d.policies[i].swatch = swatch{i / 2 % len(hues), plain.When(i%2 > 0, dashesOf(i))}
 	}
 	figures := d.figures("backlog", "storm", "waits", "distribution", "attempts")
 	p := &page{Name: clean(c.Scenario), Version: plain.Shorten(clean(version), 40), summary: sum}
@@ -74,8 +74,6 @@ func paired(base, new *results.Summary) (*results.Summary, error) {
 	settings := *base.Settings
 	settings.Policies = nil
 	settings.Duration = max(settings.Duration, new.Settings.Duration)
-	settings.Storms = plain.Distinct(base.Settings.Storms, new.Settings.Storms)
-	slices.SortStableFunc(settings.Storms, func(a, b measure.Window) int { return cmp.Compare(a.From, b.From) })
 	sum := &results.Summary{Scenario: base.Scenario, ConfigHash: base.ConfigHash, Seeds: base.Seeds,
 		Duration: settings.Duration.Seconds(), Partial: base.Partial || new.Partial, Settings: &settings}
 	classes := slices.Equal(base.Settings.Classes, new.Settings.Classes)

@@ -67,6 +67,14 @@ func TestComparePage(t *testing.T) {
 	if same := browsertest.Eval[bool](tb, `document.querySelector("[data-toggle='0'] svg").outerHTML === document.querySelector("[data-toggle='1'] svg").outerHTML`); same {
 		t.Error("the buttons of a pair look the same")
 	}
+	dashes := func(of string) string {
+		return browsertest.Eval[string](tb, `document.querySelector("`+of+` line").getAttribute("stroke-dasharray")`)
+	}
+	for i := 1; i < 4; i += 2 {
+		if button, legend := dashes(fmt.Sprintf("[data-toggle='%d']", i)), dashes(fmt.Sprintf("li[data-policy='%d']", i)); button != legend {
+			t.Errorf("new result %d: its button is dashed as %q, its lines as %q", i, button, legend)
+		}
+	}
 	tb.Run(chromedp.ScrollIntoView(`#backlog .chart`))
 	box := browsertest.Eval[struct{ X, Y, W, H float64 }](tb, `(r => ({X: r.x, Y: r.y, W: r.width, H: r.height}))(document.querySelector("#backlog svg.time rect").getBoundingClientRect())`)
 	tb.Run(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, box.X+box.W*.45, box.Y+box.H/2))

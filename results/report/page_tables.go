@@ -16,9 +16,10 @@ func (p *page) scene() []string {
 	sum := p.summary
 	list := []string{p.Name}
 	if set := sum.Settings; set != nil {
-		for i, s := range set.Storms {
+		storms := set.AllStorms()
+		for i, s := range storms {
 			if i == 3 {
-				list = append(list, plain.Plural(len(set.Storms)-i, "more storm"))
+				list = append(list, plain.Plural(len(storms)-i, "more storm"))
 				break
 			}
 			list = append(list, shortName(s.Name)+" "+plain.Span(s.From, s.To))

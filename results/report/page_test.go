@@ -554,15 +554,20 @@ func TestThemeCoversTheColoursOfCharts(t *testing.T) {
 	}
 }
 
-// No two of many policies have both colour and dashes in common.
+// No two of many policies have both colour and dashes in common, nor their swatches, which are dashed as their lines.
 func TestLinesOfManyPoliciesDiffer(t *testing.T) {
 	t.Parallel()
 	seen := map[string]int{}
 	for i := range len(hues) * len(hues) {
-		look := fmt.Sprint(hueOf(i).line, hueOf(i).dashes)
-		if other, is := seen[look]; is {
-			t.Fatalf("policies %d and %d look alike", other, i)
+		for _, look := range []string{fmt.Sprint(hueOf(i).line, hueOf(i).dashes), fmt.Sprintf("%+v", swatchOf(i))} {
+			if other, is := seen[look]; is {
+				t.Fatalf("policies %d and %d look alike", other, i)
+			}
+			seen[look] = i
 		}
-		seen[look] = i
+		dashes := dashAttribute(hueOf(i).dashes, " ")
+		if i >= len(hues) && dashes != "" && dashes != fmt.Sprintf(` stroke-dasharray="%s"`, swatchOf(i).Dashes) {
+			t.Errorf("policy %d: the swatch is dashed as %s, its lines as%s", i, swatchOf(i).Dashes, dashes)
+		}
 	}
 }

@@ -197,9 +197,10 @@ func dashAttribute(dashes []vg.Length, between string) string {
 	if len(dashes) == 0 {
 		return ""
 	}
-	lengths := plain.Map(dashes, func(d vg.Length) string { return number(float64(d), 2) })
-	return fmt.Sprintf(` stroke-dasharray="%s"`, strings.Join(lengths, between))
+	return fmt.Sprintf(` stroke-dasharray="%s"`, strings.Join(plain.Map(dashes, dashLength), between))
 }
+
+func dashLength(d vg.Length) string { return number(float64(d), 2) }
 
 // window is a stretch of virtual time, in seconds, that a chart shades and names.
 type window struct {

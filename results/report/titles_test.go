@@ -368,6 +368,36 @@ func TestPanelsShadeTheOwnStorm(t *testing.T) {
 	}
 }
 
+// A plot of all policies shades, and the page names, the storm as it is under each of them, be it the scenario's or not.
+func TestCommonPlotsShadeEveryStorm(t *testing.T) {
+	want := []measure.Window{{Name: "payments-down", From: 10 * time.Minute, To: 15 * time.Minute}, {Name: "payments-down", From: 10 * time.Minute, To: 16 * time.Minute}}
+	for _, scenario := range [][]measure.Window{want[:1], {{Name: "payments-down", From: time.Minute, To: 2 * time.Minute}}} {
+		f := ownStorms()
+		adjust := f.adjust
+		f.adjust = func(s *measure.Settings, sum *results.Summary) {
+			adjust(s, sum)
+			s.Storms, s.Policies[0].Storms = scenario, want[:1]
+		}
+		d := f.drawing(t)
+		if got, want := strings.Join((&page{summary: d.summary}).scene()[1:], " "), "payments-down 10m–15m payments-down 10m–16m 10 seeds"; got != want {
+			t.Errorf("got the scene %q, want %q", got, want)
+		}
+		var live []measure.Window
+		for _, s := range d.live().Storms {
+			live = append(live, measure.Window{Name: s.Name, From: time.Duration(s.From * 1e9), To: time.Duration(s.To * 1e9)})
+		}
+		if !slices.Equal(live, want) {
+			t.Errorf("got the storms %v in the data, want %v", live, want)
+		}
+		for _, chart := range []*sheet{waitChart(d), stormChart(d), attemptsChart(d)} {
+			svg := string(chart.render().inline())
+			if got := strings.Count(svg, `fill="`+hex(stormInk)+`" fill-opacity="0.071"`); got != 2*chart.panels.n || !strings.Contains(chart.alt, "from 10m to 16m") {
+				t.Errorf("%s: %d shades of storms in %d plots: %s", chart.Title, got, chart.panels.n, chart.alt)
+			}
+		}
+	}
+}
+
 // The comparison chart explains its dots and whiskers, and with several policies the baseline's line besides.
 func TestFooterOfTheComparison(t *testing.T) {
 	for _, tt := range []struct {

@@ -206,15 +206,14 @@ func (d *drawing) shadeWords(limits bool) string {
 	return words
 }
 
-// storms returns the names of the storms, each once: a comparison has two windows of a storm that its sides have at
-// different times.
+// storms returns the names of the storms, each once: one may have several windows, at different times under policies.
 func (d *drawing) storms() []string {
-	return plain.Distinct(plain.Map(d.settings.Storms, func(s measure.Window) string { return s.Name }))
+	return plain.Distinct(plain.Map(d.settings.AllStorms(), func(s measure.Window) string { return s.Name }))
 }
 
 // stormWords returns the storms with their times, for the alternative text of a chart.
 func (d *drawing) stormWords() string {
-	storms := d.settings.Storms
+	storms := d.settings.AllStorms()
 	if len(storms) == 0 {
 		return "There is no storm."
 	}

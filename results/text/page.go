@@ -122,7 +122,7 @@ func heading(s *results.Summary, width int) string {
 		if set.Rate > 0 {
 			parts = append(parts, formatRate(set.Rate))
 		}
-		for _, storm := range set.Storms {
+		for _, storm := range set.AllStorms() {
 			parts = append(parts, storm.Name+" "+plain.Span(storm.From, storm.To))
 		}
 	}

@@ -199,7 +199,7 @@ func (p *terminalPlot) plain(text string) string {
 func (p *terminalPlot) markStorms() {
 	p.stormy = make([]bool, p.columns)
 	perColumn := p.end / float64(p.columns)
-	for _, w := range p.s.Settings.Storms {
+	for _, w := range p.s.Settings.AllStorms() {
 		from := int(w.From.Seconds() / perColumn)
 		to := max(int(math.Ceil(w.To.Seconds()/perColumn-1e-9)), from+1)
 		if from < p.columns {

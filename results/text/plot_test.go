@@ -17,6 +17,7 @@ func plotted(labels []string, waits ...[][]float64) *results.Summary {
 	s := &results.Summary{Scenario: "s", Seeds: []uint64{1}, Settings: &measure.Settings{Duration: 10 * time.Minute, Bucket: 10 * time.Second,
 		Storms: []measure.Window{{Name: "down", From: 5 * time.Minute, To: 6 * time.Minute}}}}
 	for i, label := range labels {
+		s.Settings.Policies = append(s.Settings.Policies, measure.PolicyInfo{Label: label})
 		s.Policies = append(s.Policies, results.PolicySummary{Label: label})
 		var data results.PolicyData
 		for _, line := range waits[i] {

@@ -24,6 +24,8 @@ type question struct {
 	reason  string     // reason why there is no value, or ""
 }
 
+const noJobCounts = "no job of that time counts: it is not between the end of the warm-up and the end of arrivals"
+
 // question returns a query with the counters for its value, or with the reason why it has none.
 func (c *Collector) question(q Query) question {
 	m := lookup(q.Metric)
@@ -47,7 +49,7 @@ func (c *Collector) question(q Query) question {
 		asked.jobs = c.setOf(q)
 		asked.jobs.want(m, q.Limit)
 		if asked.jobs.from == asked.jobs.to {
-			asked.reason = "no job of that time counts: it is not between the end of the warm-up and the end of arrivals"
+			asked.reason = noJobCounts
 		}
 	case m.basis == onHunger:
 		asked.hungry = c.starving.of(c.filterOf(q), m.Name == crowding).window(c.spanOf(q))

@@ -35,6 +35,9 @@ func (c *Collector) byTenants(m *metric, q Query) (parts []question, reason stri
 		}
 		q.Tenant = name
 		part := c.question(q)
+		if part.reason != "" { // that of all tenants
+			return nil, part.reason
+		}
 		if m.basis != onJobs {
 			part.present = c.setOf(Query{Class: q.Class, Tenant: name})
 		} else {

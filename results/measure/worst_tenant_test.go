@@ -48,3 +48,22 @@ func TestBoundOfTheWorst(t *testing.T) {
 		}
 	}
 }
+
+// TestWorstOfNoTime: in a storm within the warm-up no job counts, for the worst tenant as for all; in one in which
+// jobs count, no tenant has one.
+func TestWorstOfNoTime(t *testing.T) {
+	s := settings()
+	s.Tenants = []string{"", "one", "two"}
+	s.Storms = append(s.Storms, Window{"early", 2 * time.Second, 8 * time.Second})
+	for during, want := range map[string]string{"early": noJobCounts, "down": "no tenant has a job"} {
+		for _, metric := range []string{"fresh.wait.p99", "dead.share"} {
+			s.Asked = append(s.Asked, Query{Metric: metric, During: during, Tenant: WorstTenant}, Query{Metric: metric, During: "early"})
+			r := newTape(s, 0).Finish(at(100), nil)
+			for k, want := range []string{want, noJobCounts} {
+				if got := r.Find(s.Asked[len(s.Asked)-2+k]); !got.Null || got.Reason != want {
+					t.Errorf("%s: got %+v, want %q", s.Asked[len(s.Asked)-2+k], got, want)
+				}
+			}
+		}
+	}
+}

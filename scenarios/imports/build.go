@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"qsim/results/measure"
 	"qsim/results/plain"
 	"qsim/scenarios"
 )
@@ -163,7 +164,10 @@ func (c *Class) tenantNames() []string {
 	if len(c.Tenants) > mostNamed {
 		return nil
 	}
-	names := plain.Map(c.Tenants, func(tenant string) string { return cmp.Or(slug(tenant, true), noName) })
+	names := plain.Map(c.Tenants, func(tenant string) string {
+		name := cmp.Or(slug(tenant, true), noName)
+		return name + plain.When(name == measure.WorstTenant, "-tenant")
+	})
 	if c.Nobody || len(c.Tenants) == 0 {
 		names = append(names, "none")
 	}

@@ -247,3 +247,27 @@ func TestClassKeepsItsRetries(t *testing.T) {
 		t.Errorf("classes have retries of their own: %v", own)
 	}
 }
+
+// Where only poisoned jobs fail, the scenario has their run times and error kinds too.
+func TestPoisonAloneFails(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString("id,enqueued,due,started,finished,attempt,error\n")
+	for i := range 400 {
+		at, attempts, failure := 10*i, 1, ""
+		if i%10 == 0 {
+			attempts, failure = 3, "timeout"
+		}
+		for k := range attempts {
+			fmt.Fprintf(&b, "%d,%d,%d,%d,%d,%d,%s\n", i, 10*i, at, at, at+1+5*attempts/3, k+1, failure)
+			at += 20
+		}
+	}
+	found, folder := read(t, "csv", b.String()), t.TempDir()
+	if _, err := found.Write(Target{Scenario: filepath.Join(folder, "a.yaml")}); err != nil {
+		t.Fatal(err)
+	}
+	if text := contents(t, folder); !strings.Contains(text, "fails: {rate: 0%, takes: 6s, errors: {timeout: 100%}}\n    poison: 10%") {
+		t.Errorf("the scenario is\n%s", text[strings.Index(text, "engine:"):])
+	}
+}

@@ -139,11 +139,17 @@ func (x *exported) sidekiq(t *testing.T) (found *Recording, jobs int) {
 	var payloads, log strings.Builder
 	written := map[engine.JobID]bool{}
 	at := func(m engine.Time) time.Time { return epoch.Add(time.Duration(m)) }
+	seconds := func(m engine.Time) float64 { return float64(at(m).UnixNano()) / 1e9 }
 	for i := range x.rows {
 		r := &x.rows[i]
 		if !written[r.job] {
 			written[r.job] = true
-			fmt.Fprintf(&payloads, `{"class":"HardJob","jid":"%x","queue":"default","args":[1],"retry":5,"created_at":%.6f,"enqueued_at":%.6f}`+"\n", uint64(r.job), float64(at(r.enqueued).UnixNano())/1e9, float64(at(r.enqueued).UnixNano())/1e9)
+			failed := "" // the set of dead jobs has their last failure, which the log has as well
+			if n := x.last(r.job); x.ended[r.job] == "dead" {
+				last := x.rows[x.open[[2]uint64{uint64(r.job), uint64(n)}]]
+				failed = fmt.Sprintf(`,"retry_count":%d,"failed_at":%.6f,"retried_at":%.6f,"error_class":"Net::ReadTimeout"`, n-1, seconds(r.finished), seconds(last.finished)-0.003)
+			}
+			fmt.Fprintf(&payloads, `{"class":"HardJob","jid":"%x","queue":"default","args":[1],"retry":5,"created_at":%.6f,"enqueued_at":%.6f%s}`+"\n", uint64(r.job), seconds(r.enqueued), seconds(r.enqueued), failed)
 		}
 		const layout = "2006-01-02T15:04:05.000Z"
 		outcome := "done"
@@ -196,8 +202,14 @@ func TestSidekiq(t *testing.T) {
 	x := exportOf(t, text)
 	found, jobs := x.sidekiq(t)
 	c := &found.Classes[0]
-	if c.Name != "hard-job" || int(found.Jobs) != jobs || c.Attempts != int64(len(x.rows)) {
-		t.Errorf("got %d jobs of class %s with %d attempts, want %d with %d", found.Jobs, c.Name, c.Attempts, jobs, len(x.rows))
+	dead := 0
+	for _, how := range x.ended {
+		if how == "dead" {
+			dead++
+		}
+	}
+	if c.Name != "hard-job" || int(found.Jobs) != jobs || c.Attempts != int64(len(x.rows)) || c.Dead != int64(dead) || dead == 0 {
+		t.Errorf("got %d jobs of class %s with %d attempts, %d dead, want %d with %d, %d dead", found.Jobs, c.Name, c.Attempts, c.Dead, jobs, len(x.rows), dead)
 	}
 	if math.Abs(parameter(t, &c.Service, "mean")-0.8) > 0.05 || math.Abs(c.Rate-0.3) > 0.025 || len(c.Kinds) != 1 || c.Kinds[0].Name != "timeout" {
 		t.Errorf("runs as %+v, fails %v as %v", c.Service.Fits[0], c.Rate, c.Kinds)
@@ -382,6 +394,7 @@ func TestTenants(t *testing.T) {
 	}{
 		{"every job has one", "y", "    tenants: {names: [x, y]}", ",x\n"},
 		{"half have none", "", "    tenants: {names: [x, none]}", ",none\n"},
+		{"a word of objectives", "Worst!", "    tenants: {names: [worst-tenant, x]}", ",worst-tenant\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var csv strings.Builder

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"qsim/results/plain"
 )
@@ -89,6 +90,10 @@ func (r *reader) take(j *job, rec *record) {
 		switch {
 		case rec.state == stateDone || rec.started.known():
 			t.number, t.failure, t.ended = rec.number+1, 0, rec.state == stateDone
+		case slices.ContainsFunc(j.tries, func(own try) bool {
+			return own.failure != 0 && rec.finished.since(own.finished).Abs() < time.Second
+		}):
+			return // a log has that failure
 		case rec.finished.known() && rec.number > 0:
 			t.started, t.due, t.ended, t.failure = unknown, unknown, true, max(1, t.failure)
 			j.unseen--
@@ -161,6 +166,7 @@ func (j *job) settle(list []record) {
 	if n := len(j.tries); n > 0 {
 		last := &j.tries[n-1]
 		j.done, j.open = last.ended && last.failure == 0, !last.ended
+		j.dead = last.failure != 0 && j.most > 0 && last.number >= j.most
 	}
 	for i := range list {
 		switch list[i].state {

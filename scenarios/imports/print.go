@@ -240,7 +240,7 @@ func (w *writing) classText(b *report, c *Class) {
 		b.line("    # no priority: its jobs have none on record, or several; that counts as 0")
 	}
 	b.line("    service: %s   # %s", w.distribution(c, &c.Service), c.Service.comment())
-	if c.Failed > 0 && c.Rate > 0 {
+	if c.Failed > 0 {
 		fails := "rate: " + percent(c.Rate)
 		if len(c.Takes.Values) >= FewestToFit {
 			fails += ", takes: " + w.distribution(c, &c.Takes)

@@ -115,6 +115,9 @@ func (m *timestamps) number(text string) (timestamp, bool, error) {
 	case v >= mostSeconds:
 		unit = 1e6
 	}
+	if v*unit >= math.MaxInt64 {
+		return unknown, false, notATime(text)
+	}
 	// The digits before the point and behind it by themselves: a float64 of seconds since 1970 has lost some.
 	digits, fraction, _ := strings.Cut(text, ".")
 	whole, err := strconv.ParseInt(digits, 10, 64)

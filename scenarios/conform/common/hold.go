@@ -254,8 +254,11 @@ func (s *System) plant(t *testing.T, cases map[string]*sides) {
 			continue
 		}
 		t.Run(rule.Fault, func(t *testing.T) {
-			if cases[rule.Case].off(rule) {
-				t.Skip("it is off without its fault")
+			if c := cases[rule.Case]; c.off(rule) {
+				if !rule.moves(c, s.simulated(t, c, []string{rule.Fault})) {
+					t.Errorf("%s: it is off, and %s does not change what it is judged by", rule.Name, rule.Fault)
+				}
+				return
 			}
 			seeds := 2
 			if rule.Patient {

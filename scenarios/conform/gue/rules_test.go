@@ -88,7 +88,7 @@ var rules = []common.Rule{
 		Parts: []common.Part{{Name: "mean wait of urgent jobs in a line", Value: common.Mean(common.Waits("urgent")), Least: .3, Unit: "s"},
 			{Name: "share of their retries behind all others", Value: common.Last("urgent", "low"), Least: .01}},
 		Metrics: []string{"fresh.wait", "retry.wait"}},
-	{Name: "no order within a priority", Keys: []string{"jobs.*.priority", "engine.place", "engine.fetch"}, Case: "mixed", Fault: "jobs.urgent.priority=5",
+	{Name: "no order within a priority", Keys: []string{"jobs.*.priority", "engine.place", "engine.fetch"}, Case: "mixed", Fault: "policies=[{kind: lifo}]",
 		Parts:   []common.Part{{Name: "share that a later job of the same priority overtakes, in a queue of two priorities", Value: overtaken, Least: .05}},
 		Metrics: []string{"fresh.wait"}, Cause: "the claim is ordered by priority alone (client.go, LockJob), and the database's sort has no order of equals",
 		Approximates: "jobs of one priority"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,17 +58,20 @@ type Finding struct {
 	Exposure Exposure `json:"exposure"` // verdict: exposed, not sure, safe or does not apply
 	Why      string   `json:"why"`      // reason why it does not apply, was not tried or has no cure; else empty
 	Calm     float64  `json:"calm"`     // the metric without the trouble; null: not needed, or it has no value
-	Cure     string   `json:"cure"`     // the cure as a policy of the scenario has it, in `with:` or with another kind
-	Cost     string   `json:"cost"`     // metrics that the cure makes clearly worse in the incident; empty: none
+	// Cure is the cure as a policy of the scenario has it, in `with:` or with another kind; a class that it names may be
+	// the incident's
+	Cure  string `json:"cure"`
+	There bool   `json:"in_place"` // the scenario has the cure already
+	Worse bool   `json:"worse"`    // the metric is higher with the cure
+	Cost  string `json:"cost"`     // metrics that the cure makes clearly worse in the incident; empty: none
 	// Command line that reproduces the finding, set by the code that writes the scenario; empty: no files were written
 	Command string `json:"command"`
 
 	Yours    results.Verdict     `json:"-"` // verdict without the cure; NaN if the incident was not simulated
 	Cured    results.Verdict     `json:"-"` // verdict with the cure; NaN if the cure does not fit the scenario
 	Scenario *scenarios.Scenario `json:"-"` // scenario with the incident; nil if it was not simulated
+	theirs   string              // class that the cure is for, if only the incident has it
 	over     float64             // value of the metric as a multiple of its limit
-	there    bool                // the scenario has the cure already
-	worse    bool                // the metric is higher with the cure
 }
 
 // Run judges the scenario in all incidents that apply. If a limit is not met, it also simulates the scenario without
@@ -95,7 +99,7 @@ func (d *Doctor) Run(ctx context.Context) (*Diagnosis, error) {
 					r, f.Why = nil, "not tried: its trouble does not fit: "+errors.Unwrap(err).Error()
 				}
 			}
-			f.there = f.Scenario != nil && f.Why == "" && alike(f.Scenario)
+			f.There = f.Scenario != nil && f.Why == "" && alike(f.Scenario)
 		}
 		if rows, found.Findings = append(rows, r), append(found.Findings, f); r == nil {
 			d.tell(&f)
@@ -122,13 +126,12 @@ func (d *Doctor) Run(ctx context.Context) (*Diagnosis, error) {
 
 // alike reports whether the two policies of a scenario are the same, with equal settings of engine, retries and jobs.
 func alike(sc *scenarios.Scenario) bool {
-	settings := func(i int) [4]scenarios.Override {
-		v, p := sc.Variant(i), sc.Policies[i]
-		p.Label, p.With = "", nil
-		return [...]scenarios.Override{scenarios.Set("", p), scenarios.Set("", v.Engine), scenarios.Set("", v.Retry),
-			scenarios.Set("", v.Jobs)}
+	settings := func(i int) [3]scenarios.Override {
+		v := sc.Variant(i)
+		return [...]scenarios.Override{scenarios.Set("", v.Engine), scenarios.Set("", v.Retry), scenarios.Set("", v.Jobs)}
 	}
-	return settings(0) == settings(1)
+	policy := func(i int) any { return plain.Must(sc.PolicyMaker(i))() } // with its defaults
+	return settings(0) == settings(1) && reflect.DeepEqual(policy(0), policy(1))
 }
 
 func (d *Doctor) tell(f *Finding) {
@@ -177,8 +180,11 @@ func (f *Finding) conclude(r *row, settings *measure.Settings, runs []measure.Ru
 	f.over = f.Yours.Value / r.objective.Bound
 	if f.Exposure = exposures[f.Yours.Outcome]; f.Why == "" {
 		f.Cured, f.Cure, f.Cost = summary.Objectives[1], r.cure(), cost(summary)
+		if path := strings.Split(f.Cure, "."); path[0] == "jobs" && r.sc.ClassIndex(path[1]) < 0 {
+			f.theirs = path[1]
+		}
 		change := summary.Policies[1].Against(r.objective.Query)
-		f.worse = change != nil && change.Shown && change.Difference > 0
+		f.Worse = change != nil && change.Shown && change.Difference > 0
 	}
 	return nil
 }

@@ -244,20 +244,38 @@ func TestDoctorIsNotSureOfWhatItDidNotTry(t *testing.T) {
 // TestDoctorKnowsCuresThatAreThere: of a cure that the scenario has, as a key or as its policy, it says so.
 func TestDoctorKnowsCuresThatAreThere(t *testing.T) {
 	const text = "engine: {workers: 4, fetch: {batch: BATCH}}\njobs: [{class: mail, service: 1s, arrivals: 3/s}]\n" +
-		"duration: 1m\npolicies: [{kind: weighted, fresh: SHARE}]\n"
+		"duration: 1m\npolicies: [{kind: weighted SHARE}]\n"
 	for _, tt := range []struct {
 		incident, batch, share string
 		there                  bool
 	}{
-		{"stuck-rows-slow-every-claim", "20", "80%", true},
-		{"stuck-rows-slow-every-claim", "10", "80%", false},
-		{"redeliveries-before-new", "10", "80%", true},
-		{"redeliveries-before-new", "10", "50%", false},
+		{"stuck-rows-slow-every-claim", "20", ", fresh: 80%", true},
+		{"stuck-rows-slow-every-claim", "10", ", fresh: 80%", false},
+		{"redeliveries-before-new", "10", ", fresh: 80%", true},
+		{"redeliveries-before-new", "10", "", true}, // by default
+		{"redeliveries-before-new", "10", ", fresh: 50%", false},
 	} {
 		shop := strings.NewReplacer("BATCH", tt.batch, "SHARE", tt.share).Replace(text)
 		f := alone(t, tt.incident, Source{Name: "shop.yaml", Text: []byte(shop)}, 2)
-		if there := strings.Contains(f.remedy(), f.Cure+"; in place already"); there != tt.there || f.Cure == "" {
-			t.Errorf("%+v: got %s", tt, f.remedy())
+		if there := strings.Contains(f.remedy(), f.Cure+"; in place already"); there != tt.there || f.There != there || f.Cure == "" {
+			t.Errorf("%+v: got %s, %t", tt, f.remedy(), f.There)
+		}
+	}
+}
+
+// TestDoctorNamesTheTroublesClass: of a cure for jobs that the scenario does not have, it says that they are the
+// incident's.
+func TestDoctorNamesTheTroublesClass(t *testing.T) {
+	for jobs, want := range map[string]string{
+		"{class: mail, service: 1s, arrivals: 3/s}":                                                  "jobs.reports.max-running: 1; reports is a class of the incident",
+		"{class: reports, service: 1s, arrivals: 3/s}":                                               "jobs.other-reports.max-running: 1; other-reports is a class of the incident",
+		"{class: mail, service: 1s, arrivals: 2/s}, {class: reports, service: OWN, arrivals: {process: batch, size: 2, every: 10m}}": "jobs.reports.max-running: 1",
+	} {
+		own := scenarios.Set("", libraryScenario("long-jobs-hold-every-worker").Jobs[1].Service).Value
+		text := "engine: {workers: 4}\nduration: 1m\njobs: [" + strings.Replace(jobs, "OWN", own, 1) + "]\n"
+		f := alone(t, "long-jobs-hold-every-worker", Source{Name: "shop.yaml", Text: []byte(text)}, 2)
+		if got := f.remedy(); got != want && !strings.HasPrefix(got, want+";") || strings.Contains(got, "class of") != strings.Contains(want, "class of") {
+			t.Errorf("%s: got %q, want %q", jobs, got, want)
 		}
 	}
 }
@@ -267,8 +285,8 @@ func TestDoctorKnowsCuresThatHarm(t *testing.T) {
 	const text = "engine: {preset: sweeper, nodes: 1, workers: 5}\npolicies: [{kind: separate, retry-workers: 20%}]\n" +
 		"jobs: [{class: mail, arrivals: 0.59/s, service: {dist: lognormal, p50: 2100ms, p99: 15s}, delay: 30s, fails: {rate: 1%}}]\n"
 	f := alone(t, "scheduled-behind-retries", Source{Name: "shop.yaml", Text: []byte(text)}, 4)
-	if got := f.remedy(); !strings.HasPrefix(got, "engine.promoter.batch: 100; worse; ") {
-		t.Errorf("got %s", got)
+	if got := f.remedy(); !strings.HasPrefix(got, "engine.promoter.batch: 100; worse; ") || !f.Worse {
+		t.Errorf("got %s, %t", got, f.Worse)
 	}
 }
 

@@ -128,9 +128,10 @@ func atLeast(v *results.Verdict, info measure.MetricInfo) string {
 	return results.FormatEstimate(&results.Estimate{Mean: v.Value, Bound: v.Bound}, info)
 }
 
-// remedy returns, as text, an incident's cure, its cost, whether it is there already and whether it helps.
+// remedy returns, as text, an incident's cure, whose class it is for, its cost, whether it is in place and whether it helps.
 func (f *Finding) remedy() string {
 	enough := map[results.Outcome]string{results.Missed: "not enough", results.Unclear: "perhaps not enough"}
-	there, helps := plain.When(f.there, "in place already"), plain.Either(f.worse, "worse", enough[f.Cured.Outcome])
-	return plain.Joined("; ", cmp.Or(f.Cure, f.Why), there, helps, f.Cost)
+	there, helps := plain.When(f.There, "in place already"), plain.Either(f.Worse, "worse", enough[f.Cured.Outcome])
+	theirs := plain.When(f.theirs != "", f.theirs+" is a class of the incident")
+	return plain.Joined("; ", cmp.Or(f.Cure, f.Why), theirs, there, helps, f.Cost)
 }

@@ -89,19 +89,27 @@ type prediction struct {
 	rows        []predicted
 }
 
-// predicted is the value of one metric in the simulation and in the real run, with the relative error.
+// predicted is the value of one metric in the simulation and in the real run, with the relative error. In JSON, numbers
+// that do not exist (NaN) are null.
 type predicted struct {
-	measure.Query
-	unit            string
-	simulated, real float64   // value in the simulation and in the real run; NaN: none
-	err             float64   // error relative to the real value; NaN: none
-	byRound         []float64 // error of each round alone, relative to its real run; NaN: none
-	floor           float64   // largest difference of a real run from the value over all, relative to that
-	oneFloor        float64   // the same relative to that run: the floor of an error by round
-	hindsight       float64   // relative error of a simulation with the delays of the real run
-	aimed           bool
-	why             string // cause of an error beyond the aim
-	apart           *apart // for such an error of a quantile, its size in shares of jobs
+	measure.Query `json:"-"`
+	Name          string    `json:"metric"` // the query as text
+	Unit          string    `json:"unit"`
+	Simulated     float64   `json:"simulated"`
+	Real          float64   `json:"real"`
+	Error         float64   `json:"error"` // simulated ÷ real − 1
+	Aimed         bool      `json:"aimed"`
+	ByRound       []float64 `json:"by_round"` // error of each round alone, relative to its real run
+	// Floor is the largest difference of a real run from the value over all, as a share of that.
+	Floor float64 `json:"floor"`
+	// OneFloor is that difference as a share of the run itself, the floor of ByRound. Both are 0 for one run.
+	OneFloor float64 `json:"floor_by_round"`
+	// Hindsight is the error of simulations with the delays of the real runs themselves: what remains when the
+	// calibration is right.
+	Hindsight float64 `json:"hindsight_error"`
+	Why       string  `json:"why,omitempty"` // cause of an error beyond the aim
+	// JobsWithin holds, for a quantile whose error exceeds the aim, the shares of jobs that waited at most its real value.
+	JobsWithin *apart `json:"jobs_within_real,omitempty"`
 }
 
 func predict(c *cobra.Command, f *predictFlags) error {
@@ -163,7 +171,7 @@ func worstOf(all []*prediction, f *predictFlags) ui.Exit {
 			return ui.ExitMissed // the run lacked jobs of the scenario
 		}
 		for _, r := range p.rows {
-			if r.aimed && !(math.Abs(r.err) <= max(within, r.floor)) {
+			if r.Aimed && !(math.Abs(r.Error) <= max(within, r.Floor)) {
 				return ui.ExitMissed
 			}
 		}
@@ -282,10 +290,10 @@ func (p *prediction) compare(sc *scenarios.Scenario, speed world.Speed) error {
 	}
 	var queries []predicted
 	for i, metric := range slices.Concat(aims, alsoShown) {
-		queries = append(queries, predicted{Query: measure.Query{Metric: metric}, aimed: i < len(aims)})
+		queries = append(queries, predicted{Query: measure.Query{Metric: metric}, Aimed: i < len(aims)})
 		if metric == "fresh.wait.p99" {
 			for _, storm := range settings.Storms {
-				queries = append(queries, predicted{Query: measure.Query{Metric: metric, During: storm.Name}, aimed: true})
+				queries = append(queries, predicted{Query: measure.Query{Metric: metric, During: storm.Name}, Aimed: true})
 			}
 		}
 	}
@@ -294,16 +302,16 @@ func (p *prediction) compare(sc *scenarios.Scenario, speed world.Speed) error {
 		if a == nil || b == nil {
 			continue
 		}
-		row.simulated, row.real, row.unit = a.Mean, b.Mean, b.Unit
-		row.aimed = row.aimed && !(math.IsNaN(a.Mean) && math.IsNaN(b.Mean)) // both have none, as of a storm without jobs
-		row.err, row.hindsight = relative(a.Mean, b.Mean), relative(knowing.Policies[0].Find(row.Query).Mean, b.Mean)
-		row.floor, row.oneFloor = p.floorsOf(&row)
-		row.byRound = p.errorsByRound(row.Query)
+		row.Name, row.Simulated, row.Real, row.Unit = row.String(), a.Mean, b.Mean, b.Unit
+		row.Aimed = row.Aimed && !(math.IsNaN(a.Mean) && math.IsNaN(b.Mean)) // both have none, as of a storm without jobs
+		row.Error, row.Hindsight = relative(a.Mean, b.Mean), relative(knowing.Policies[0].Find(row.Query).Mean, b.Mean)
+		row.Floor, row.OneFloor = p.floorsOf(&row)
+		row.ByRound = p.errorsByRound(row.Query)
 		switch n := p.unfed(); {
-		case row.aimed && n > 0:
-			row.why = "what was real is not the scenario: " + neverEnqueued(n)
-		case row.aimed && !(math.Abs(row.err) <= max(p.aim, row.floor)):
-			row.why, row.apart = p.why(&row, speed), p.apartAt(&row)
+		case row.Aimed && n > 0:
+			row.Why = "what was real is not the scenario: " + neverEnqueued(n)
+		case row.Aimed && !(math.Abs(row.Error) <= max(p.aim, row.Floor)):
+			row.Why, row.JobsWithin = p.why(&row, speed), p.apartAt(&row)
 		}
 		p.rows = append(p.rows, row)
 	}
@@ -316,12 +324,12 @@ func (p *prediction) compare(sc *scenarios.Scenario, speed world.Speed) error {
 func (p *prediction) floorsOf(row *predicted) (floor, one float64) {
 	for i := range p.real {
 		v := p.real[i].Find(row.Query)
-		if v.Null || row.real == 0 || math.IsNaN(row.real) {
+		if v.Null || row.Real == 0 || math.IsNaN(row.Real) {
 			return 0, 0
 		}
-		floor = max(floor, math.Abs(relative(v.Value, row.real)))
+		floor = max(floor, math.Abs(relative(v.Value, row.Real)))
 		if v.Value != 0 {
-			one = max(one, math.Abs(relative(row.real, v.Value)))
+			one = max(one, math.Abs(relative(row.Real, v.Value)))
 		}
 	}
 	return floor, one
@@ -345,7 +353,7 @@ func (p *prediction) errorsByRound(q measure.Query) (errs []float64) {
 func (p *prediction) roundsMet() (met int) {
 	for round := range p.real {
 		if !slices.ContainsFunc(p.rows, func(r predicted) bool {
-			return r.aimed && !(math.Abs(r.byRound[round]) <= max(p.aim, r.oneFloor))
+			return r.Aimed && !(math.Abs(r.ByRound[round]) <= max(p.aim, r.OneFloor))
 		}) {
 			met++
 		}

@@ -27,13 +27,13 @@ type predictionJSON struct {
 }
 
 type predictedJSON struct {
-	Policy  string        `json:"policy"`
-	Store   string        `json:"store"`
-	Seeds   []uint64      `json:"seeds"`
-	Aim     float64       `json:"aim"`
-	Machine machineJSON   `json:"measured"` // measurements on the wall clock, before the last run
-	Metrics []errorOfJSON `json:"metrics"`
-	Unfed   int64         `json:"never_enqueued"` // jobs of the scenario missing in the real runs
+	Policy  string      `json:"policy"`
+	Store   string      `json:"store"`
+	Seeds   []uint64    `json:"seeds"`
+	Aim     float64     `json:"aim"`
+	Machine machineJSON `json:"measured"` // measurements on the wall clock, before the last run
+	Metrics []predicted `json:"metrics"`
+	Unfed   int64       `json:"never_enqueued"` // jobs of the scenario missing in the real runs
 	// Mechanism holds statistics of the engines, by phase, in the simulation and in the run.
 	Mechanism []mechanismJSON `json:"mechanism"`
 	Rounds    int             `json:"rounds"`  // number of real runs under the seed
@@ -52,26 +52,6 @@ type machineJSON struct {
 	LateP99  float64            `json:"timer_late_p99_s"`
 	Calls    map[string]float64 `json:"call_p50_s"`
 	PerJob   map[string]float64 `json:"per_job_s"`
-}
-
-type errorOfJSON struct {
-	Metric    string    `json:"metric"`
-	Unit      string    `json:"unit"`
-	Simulated float64   `json:"simulated"`
-	Real      float64   `json:"real"`
-	Error     float64   `json:"error"` // simulated ÷ real − 1; null: there is none
-	Aimed     bool      `json:"aimed"`
-	ByRound   []float64 `json:"by_round"` // error of each round alone; null: there is none
-	// Floor is the largest difference of a real run from the value over all, as a share of that.
-	Floor float64 `json:"floor"`
-	// OneFloor is that difference as a share of the run itself, the floor of ByRound. Both are 0 for one run.
-	OneFloor float64 `json:"floor_by_round"`
-	// Hindsight is the error of simulations with the delays of the real runs themselves, simulated ÷ real − 1: what
-	// remains when the calibration is right. null: there is none.
-	Hindsight float64 `json:"hindsight_error"`
-	Why       string  `json:"why,omitempty"`
-	// JobsWithin holds, for a quantile whose error exceeds the aim, the shares of jobs that waited at most its real value.
-	JobsWithin *apart `json:"jobs_within_real,omitempty"`
 }
 
 // printPredictions prints predictions in the format of the flags and writes the files.
@@ -128,15 +108,15 @@ func (p *prediction) table(sc *scenarios.Scenario, speed string, o text.TableOpt
 		out.WriteString(", or within what real runs of the seed differ by")
 		fmt.Fprintf(&out, "; so are all judged metrics in %d of %d rounds, each taken alone", p.roundsMet(), len(p.real))
 	}
-	if !slices.ContainsFunc(p.rows, func(r predicted) bool { return r.why != "" }) {
+	if !slices.ContainsFunc(p.rows, func(r predicted) bool { return r.Why != "" }) {
 		return append(out.Bytes(), '\n')
 	}
 	fmt.Fprintf(&out, ", ✗ not:\n")
 	for _, r := range p.rows {
-		if r.why != "" {
-			fmt.Fprintf(&out, "  %s: %s\n", r.Query, r.why)
-			if r.apart != nil {
-				fmt.Fprintf(&out, "    %s\n", r.apart)
+		if r.Why != "" {
+			fmt.Fprintf(&out, "  %s: %s\n", r.Name, r.Why)
+			if r.JobsWithin != nil {
+				fmt.Fprintf(&out, "    %s\n", r.JobsWithin)
 			}
 		}
 	}
@@ -154,10 +134,10 @@ func (p *prediction) errors() *text.Table {
 		t.Columns = append(t.Columns, text.Column{Title: "between real runs", Right: true})
 	}
 	for _, r := range p.rows {
-		mark := plain.When(r.aimed, plain.Either(r.why == "", "✓", "✗"))
-		row := []string{r.Query.String(), valueOf(r.simulated, r.Metric), valueOf(r.real, r.Metric), errorText(r.err)}
+		mark := plain.When(r.Aimed, plain.Either(r.Why == "", "✓", "✗"))
+		row := []string{r.Name, valueOf(r.Simulated, r.Metric), valueOf(r.Real, r.Metric), errorText(r.Error)}
 		if len(p.real) > 1 {
-			row = append(row, fmt.Sprintf("±%.1f%%", r.floor*100))
+			row = append(row, fmt.Sprintf("±%.1f%%", r.Floor*100))
 		}
 		t.Add(row...)
 		last := &t.Rows[len(t.Rows)-1][len(row)-1]
@@ -208,13 +188,10 @@ func predictionsJSON(sc *scenarios.Scenario, speed string, all []*prediction) ([
 			}
 		}
 		for _, r := range p.rows {
-			e := errorOfJSON{Metric: r.Query.String(), Unit: r.unit, Simulated: r.simulated, Real: r.real,
-				Error: r.err, Aimed: r.aimed, ByRound: r.byRound, Floor: r.floor, OneFloor: r.oneFloor,
-				Hindsight: r.hindsight, Why: r.why, JobsWithin: r.apart}
-			if r.apart != nil {
-				e.Why += "; " + r.apart.String()
+			if r.JobsWithin != nil {
+				r.Why += "; " + r.JobsWithin.String()
 			}
-			j.Metrics = append(j.Metrics, e)
+			j.Metrics = append(j.Metrics, r)
 		}
 		out.Predictions = append(out.Predictions, j)
 	}
@@ -230,12 +207,12 @@ func (p *prediction) title(speed string) string {
 	if n := p.unfed(); n > 0 {
 		return fmt.Sprintf("Not a fair test of %s: %s", what, neverEnqueued(n))
 	}
-	judged := slices.DeleteFunc(slices.Clone(p.rows), func(r predicted) bool { return !r.aimed })
+	judged := slices.DeleteFunc(slices.Clone(p.rows), func(r predicted) bool { return !r.Aimed })
 	if len(judged) == 0 {
 		return "Nothing is predicted of " + what
 	}
 	worst := slices.MaxFunc(judged, func(a, b predicted) int { return cmp.Compare(off(&a), off(&b)) })
-	met := plain.Count(judged, func(r predicted) bool { return r.why == "" })
+	met := plain.Count(judged, func(r predicted) bool { return r.Why == "" })
 	aimed := plain.Count(judged, func(r predicted) bool { return off(&r) <= p.aim })
 	held := p.calibration.held
 	busy := plain.When(held >= lateJobs,
@@ -257,13 +234,13 @@ func (p *prediction) title(speed string) string {
 // off returns the size of a predicted metric's relative error; where none could be computed, +Inf if the metric decides
 // the verdict, and 0 if not.
 func off(r *predicted) float64 {
-	if math.IsNaN(r.err) {
-		if r.why == "" {
+	if math.IsNaN(r.Error) {
+		if r.Why == "" {
 			return 0
 		}
 		return math.Inf(1)
 	}
-	return math.Abs(r.err)
+	return math.Abs(r.Error)
 }
 
 // writePrediction writes the charts of a prediction, and a summary with simulation and real run as two policies.

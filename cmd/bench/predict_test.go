@@ -126,7 +126,7 @@ objectives: [{metric: slowdown, below: 2}]
 		if m.Aimed {
 			judged++
 		}
-		if during := m.Metric == "fresh.wait.p99 during late"; during && (m.Aimed || m.Why != "" || m.Error != 0) {
+		if during := m.Name == "fresh.wait.p99 during late"; during && (m.Aimed || m.Why != "" || m.Error != 0) {
 			t.Errorf("%+v", m)
 		}
 	}
@@ -194,7 +194,7 @@ policies: [{kind: fifo}]
 	}
 	least := f.speed.Virtual(takes / 4).Seconds()
 	for _, m := range p.Metrics {
-		if m.Metric != "fresh.wait.p50" {
+		if m.Name != "fresh.wait.p50" {
 			continue
 		}
 		if m.Simulated < least {
@@ -243,7 +243,7 @@ policies: [{kind: fifo}]
 		t.Errorf("simulated %+v\nreal %+v", simulated, real)
 	}
 	for _, m := range p.Metrics {
-		if m.Metric == "throughput" && m.Floor > .2 {
+		if m.Name == "throughput" && m.Floor > .2 {
 			t.Errorf("two runs of 400 jobs a second differ by %v", m.Floor)
 		}
 	}
@@ -256,7 +256,7 @@ func TestFloor(t *testing.T) {
 	of := func(v float64, null bool) measure.Run {
 		return measure.Run{Values: []measure.Value{{Query: query, Value: v, Null: null}}}
 	}
-	row := &predicted{Query: query, real: 100}
+	row := &predicted{Query: query, Real: 100}
 	for _, tt := range []struct {
 		name string
 		runs []measure.Run
@@ -275,16 +275,16 @@ func TestFloor(t *testing.T) {
 	}
 	ideal := &prediction{real: []measure.Run{of(25, false), of(175, false)}}
 	ideal.simulated = []measure.Run{of(100, false), of(100, false)}
-	ideal.rows = []predicted{{Query: query, aimed: true, byRound: ideal.errorsByRound(query)}}
-	if _, ideal.rows[0].oneFloor = ideal.floorsOf(row); ideal.roundsMet() != 2 {
+	ideal.rows = []predicted{{Query: query, Aimed: true, ByRound: ideal.errorsByRound(query)}}
+	if _, ideal.rows[0].OneFloor = ideal.floorsOf(row); ideal.roundsMet() != 2 {
 		t.Errorf("%d of two real runs are within the floor of their mean, want both", ideal.roundsMet())
 	}
-	far := &prediction{rows: []predicted{{aimed: true, err: .3, floor: .25}}}
+	far := &prediction{rows: []predicted{{Aimed: true, Error: .3, Floor: .25}}}
 	f := &predictFlags{within: scenarios.Share{Num: 1, Den: 10}}
 	if worstOf([]*prediction{far}, f) != ui.ExitMissed {
 		t.Error("an error above the floor meets the aim")
 	}
-	if far.rows[0].floor = .31; worstOf([]*prediction{far}, f) != ui.ExitMet {
+	if far.rows[0].Floor = .31; worstOf([]*prediction{far}, f) != ui.ExitMet {
 		t.Error("an error below the floor misses the aim")
 	}
 }
@@ -308,11 +308,11 @@ func TestRoundsAlone(t *testing.T) {
 	if !math.IsNaN(errs[3]) {
 		t.Errorf("a round without a value is off by %v", errs[3])
 	}
-	p.rows = []predicted{{Query: query, aimed: true, byRound: errs}, {byRound: []float64{9, 9, 9, 9}}}
+	p.rows = []predicted{{Query: query, Aimed: true, ByRound: errs}, {ByRound: []float64{9, 9, 9, 9}}}
 	if got := p.roundsMet(); got != 2 {
 		t.Errorf("%d rounds are within the aim, want 2", got)
 	}
-	if p.rows[0].oneFloor = .25; p.roundsMet() != 3 {
+	if p.rows[0].OneFloor = .25; p.roundsMet() != 3 {
 		t.Errorf("%d rounds are within the floor, want 3", p.roundsMet())
 	}
 }
@@ -472,7 +472,7 @@ jobs:
 // TestGateOfPrediction closes for an aimed metric that is further off than allowed, for one
 // that has no error, and for a run that was not the scenario however small its errors are.
 func TestGateOfPrediction(t *testing.T) {
-	row := func(aimed bool, err float64) []predicted { return []predicted{{aimed: aimed, err: err}} }
+	row := func(aimed bool, err float64) []predicted { return []predicted{{Aimed: aimed, Error: err}} }
 	none, tenth := scenarios.Share{Num: -1}, scenarios.Share{Num: 1, Den: 10}
 	for _, tt := range []struct {
 		name   string
@@ -499,9 +499,9 @@ func TestGateOfPrediction(t *testing.T) {
 // The title is of the worst metric that is judged, not of the best.
 func TestTitleOfPrediction(t *testing.T) {
 	row := func(metric string, err float64, aimed, missed bool) predicted {
-		r := predicted{Query: measure.Query{Metric: metric}, aimed: aimed, err: err}
+		r := predicted{Query: measure.Query{Metric: metric}, Aimed: aimed, Error: err}
 		if missed {
-			r.why = "it is"
+			r.Why = "it is"
 		}
 		return r
 	}
@@ -559,8 +559,8 @@ func cliff() *prediction {
 // TestApart computes the error of a quantile at a cliff in numbers of jobs.
 func TestApart(t *testing.T) {
 	p := cliff()
-	row := predicted{Query: measure.Query{Metric: "fresh.wait.p50", During: "down"}, unit: "s", simulated: 1.08, real: .06, err: 17, hindsight: .01, aimed: true}
-	row.why, row.apart = p.why(&row, world.Speed{Num: 20, Den: 1}), p.apartAt(&row)
+	row := predicted{Query: measure.Query{Metric: "fresh.wait.p50", During: "down"}, Unit: "s", Simulated: 1.08, Real: .06, Error: 17, Hindsight: .01, Aimed: true}
+	row.Why, row.JobsWithin = p.why(&row, world.Speed{Num: 20, Den: 1}), p.apartAt(&row)
 	p.rows, p.real = []predicted{row}, make([]measure.Run, 1)
 	text := string(p.table(&scenarios.Scenario{Name: "steep"}, "20x", layout.TableOptions{}))
 	for _, want := range []string{
@@ -582,18 +582,18 @@ func TestApart(t *testing.T) {
 		t.Errorf("it printed\n%s", printed)
 	}
 	for _, other := range []predicted{
-		{Query: measure.Query{Metric: "throughput"}, real: 100, simulated: 50},
-		{Query: measure.Query{Metric: "fresh.wait.p50"}, real: 1, simulated: 50},              // nobody waited
-		{Query: measure.Query{Metric: "sojourn.p50", During: "down"}, real: 1, simulated: 50}, // nobody asked
-		{Query: measure.Query{Metric: "fresh.wait.p50", During: "down"}, real: math.NaN(), simulated: 1},
+		{Query: measure.Query{Metric: "throughput"}, Real: 100, Simulated: 50},
+		{Query: measure.Query{Metric: "fresh.wait.p50"}, Real: 1, Simulated: 50},              // nobody waited
+		{Query: measure.Query{Metric: "sojourn.p50", During: "down"}, Real: 1, Simulated: 50}, // nobody asked
+		{Query: measure.Query{Metric: "fresh.wait.p50", During: "down"}, Real: math.NaN(), Simulated: 1},
 	} {
 		if a := p.apartAt(&other); a != nil {
-			t.Errorf("%v of %v: %v", other.Query, other.real, a)
+			t.Errorf("%v of %v: %v", other.Query, other.Real, a)
 		}
 	}
 	// Without a step in it, the distribution is no cliff however few jobs it is off by; and
 	// jobs that still wait are longer than all others.
-	row.Metric, row.real = "fresh.wait.p99", 38.2
+	row.Metric, row.Real = "fresh.wait.p99", 38.2
 	a := p.apartAt(&row)
 	if a == nil || digits(a.quantiles[0]) != "98.5" || a.around[1] < 59*time.Second || math.Abs(a.Real-.968) > .0021 || strings.Contains(a.String(), "cliff") {
 		t.Errorf("of the p99: %+v, %v", a, a)

@@ -15,8 +15,8 @@ import (
 // why returns a sentence on the cause of a metric's error, if one is found.
 func (p *prediction) why(row *predicted, speed world.Speed) string {
 	c := p.calibration
-	if row.unit == "s" {
-		difference := math.Abs(row.simulated-row.real) / speed.Float()
+	if row.Unit == "s" {
+		difference := math.Abs(row.Simulated-row.Real) / speed.Float()
 		wake, sleep := spreadOf(c.delays.Wake), spreadOf(c.delays.Overrun)
 		if difference < sleep[0].Seconds() || difference < (wake[1]-wake[0]).Seconds() {
 			return fmt.Sprintf("below what this machine can time: the two are %s of the wall clock apart, where timers are "+
@@ -24,8 +24,8 @@ func (p *prediction) why(row *predicted, speed world.Speed) string {
 				seconds(difference), seconds(sleep[0].Seconds()), seconds(wake[0].Seconds()), seconds(wake[1].Seconds()))
 		}
 	}
-	return "with the delays of the run itself the simulation is off by " + errorText(row.hindsight) +
-		plain.Either(math.Abs(row.hindsight) <= p.aim,
+	return "with the delays of the run itself the simulation is off by " + errorText(row.Hindsight) +
+		plain.Either(math.Abs(row.Hindsight) <= p.aim,
 			": the delays in the run were not those of the calibration (other load, or another machine state)",
 			": there is more to it than was measured") +
 		plain.When(len(p.played) == 1, "; one run: --rounds says how far real runs of the seed differ")
@@ -53,7 +53,7 @@ func (a *apart) points() float64 { return math.Abs(a.Simulated - a.Real) }
 // apartAt compares the simulated and real distribution at the real value of a quantile metric; nil for other metrics.
 func (p *prediction) apartAt(row *predicted) *apart {
 	query, known := measure.HistogramOf(row.Query)
-	if !known || math.IsNaN(row.real) {
+	if !known || math.IsNaN(row.Real) {
 		return nil
 	}
 	var of [2]*measure.NamedHistogram
@@ -68,7 +68,7 @@ func (p *prediction) apartAt(row *predicted) *apart {
 	info, _ := measure.Lookup(row.Metric)
 	q := info.Quantile
 	step := min(.05, (1-q)/2)
-	a := &apart{Simulated: shareWithin(of[0], row.real), Real: shareWithin(of[1], row.real),
+	a := &apart{Simulated: shareWithin(of[0], row.Real), Real: shareWithin(of[1], row.Real),
 		quantiles: [2]float64{q - step, q + step}}
 	var all measure.Histogram
 	all.Merge(of[1].Ended)

@@ -213,17 +213,16 @@ func Read(dir string) (*Summary, RunInfo, error) {
 			return nil, RunInfo{}, fmt.Errorf("read results: %s has no summary.json: it is no folder of a run", dir)
 		}
 	}
-	file, err := os.Open(path)
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, RunInfo{}, fmt.Errorf("read results: %w", err)
 	}
-	defer file.Close() // it was only read
-	s, err := ReadSummary(file)
+	s, err := ReadSummary(text)
 	if err != nil {
 		return nil, RunInfo{}, fmt.Errorf("%s: %w", path, err)
 	}
 	var made RunInfo
-	text, err := os.ReadFile(filepath.Join(filepath.Dir(path), "run.json"))
+	text, err = os.ReadFile(filepath.Join(filepath.Dir(path), "run.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, made, nil
 	}

@@ -21,7 +21,7 @@ func FuzzReadSummary(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		s, err := ReadSummary(bytes.NewReader(text))
+		s, err := ReadSummary(text)
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "read summary: ") {
 				t.Errorf("an error without a beginning: %v", err)
@@ -32,7 +32,7 @@ func FuzzReadSummary(f *testing.F) {
 		if err != nil {
 			t.Fatalf("it is read and cannot be written: %v", err)
 		}
-		again, err := ReadSummary(bytes.NewReader(once))
+		again, err := ReadSummary(once)
 		if err != nil {
 			t.Fatalf("what is written is refused: %v\n%s", err, once)
 		}

@@ -1,7 +1,6 @@
 package results
 
 import (
-	"bytes"
 	"math"
 	"testing"
 
@@ -60,7 +59,7 @@ func TestLikenessOfSummaries(t *testing.T) {
 	if sum.SameWithin != .99 {
 		t.Errorf("SameWithin = %v", sum.SameWithin)
 	}
-	back, err := ReadSummary(bytes.NewReader(encoded(t, sum)))
+	back, err := ReadSummary(encoded(t, sum))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,7 +59,7 @@ func ReadStored(read func(path string) ([]byte, error)) (*Stored, error) {
 		return nil, fmt.Errorf("read results: %w", err)
 	}
 	stored := new(Stored)
-	if stored.Summary, err = ReadSummary(bytes.NewReader(text)); err != nil {
+	if stored.Summary, err = ReadSummary(text); err != nil {
 		return nil, err
 	}
 	for _, file := range []struct {

@@ -92,12 +92,8 @@ func filterOf(q measure.Query) storedFilter {
 
 // ReadSummary reads a summary.json. Unknown keys are ignored, unknown metrics kept. Control characters, which this
 // program writes into no name, become �. Settings and Data of the summary are nil.
-func ReadSummary(r io.Reader) (*Summary, error) {
-	data, err := io.ReadAll(r)
-	if err != nil {
-		return nil, fmt.Errorf("read summary: %w", err)
-	}
-	data = plain.PrintableJSON(data)
+func ReadSummary(text []byte) (*Summary, error) {
+	data := plain.PrintableJSON(text)
 	stored := storedSummary{Summary: &Summary{SameWithin: math.NaN()}}
 	if err := json.Unmarshal(data, &stored, inFiles); err != nil {
 		var syntax *jsontext.SyntacticError

@@ -53,7 +53,7 @@ func TestStoredP(t *testing.T) {
 
 func TestReadSummaryRoundTrip(t *testing.T) {
 	data := encoded(t, summarized(t, 6))
-	read, err := ReadSummary(bytes.NewReader(data))
+	read, err := ReadSummary(data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestReadSummaryErrors(t *testing.T) {
 		{"version 0 less one", `{"version": -1}`, "no version -1"},
 		{"a verdict", `{"version": 1, "policies": [{}], "objectives": [{"verdict": "perhaps"}]}`, `unknown verdict "perhaps"`},
 	} {
-		_, err := ReadSummary(strings.NewReader(tt.input))
+		_, err := ReadSummary([]byte(tt.input))
 		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "read summary: ") {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
 		}
@@ -99,7 +99,7 @@ func TestReadSummaryErrors(t *testing.T) {
 
 // A metric that a newer program has written is kept.
 func TestReadSummaryKeepsUnknownMetrics(t *testing.T) {
-	s, err := ReadSummary(strings.NewReader(`{"version": 1, "seeds": [1], "policies": [{"label": "A", "metrics": {"zeal": {"mean": 1, "n": 1, "values": [1]}, "wasted": {"mean": null, "values": [null]}}}]}`))
+	s, err := ReadSummary([]byte(`{"version": 1, "seeds": [1], "policies": [{"label": "A", "metrics": {"zeal": {"mean": 1, "n": 1, "values": [1]}, "wasted": {"mean": null, "values": [null]}}}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestReadSummaryKeepsUnknownMetrics(t *testing.T) {
 // Of a key that stands twice the later one holds, and bytes that are no text become �, as earlier versions read and wrote
 // them.
 func TestOddJSON(t *testing.T) {
-	s, err := ReadSummary(strings.NewReader(`{"version": 1, "seeds": [1], "seeds": [2], "policies": [{"label": "A"}]}`))
+	s, err := ReadSummary([]byte(`{"version": 1, "seeds": [1], "seeds": [2], "policies": [{"label": "A"}]}`))
 	if err != nil || !slices.Equal(s.Seeds, []uint64{2}) {
 		t.Errorf("got %+v, %v", s, err)
 	}
@@ -123,7 +123,7 @@ func TestOddJSON(t *testing.T) {
 
 // TestReadSummaryWithoutKeys: a number whose key is missing is as unknown as one that is null.
 func TestReadSummaryWithoutKeys(t *testing.T) {
-	s, err := ReadSummary(strings.NewReader(`{"version": 1, "seeds": [1], "policies": [{"label": "A", "metrics": {"wasted": {"values": [null]}},
+	s, err := ReadSummary([]byte(`{"version": 1, "seeds": [1], "policies": [{"label": "A", "metrics": {"wasted": {"values": [null]}},
 		"versus_baseline": {"wasted": {}}, "filtered": [{"metric": "wasted", "class": "mail", "values": [null], "versus_baseline": {"p": null}}]}],
 		"objectives": [{"metric": "wasted", "policy": "A", "verdict": "unclear"}]}`))
 	if err != nil {

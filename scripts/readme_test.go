@@ -1,7 +1,6 @@
 package scripts
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
 	"go/format"
@@ -312,7 +311,7 @@ var figures = []measure.Query{{Metric: "fresh.wait.p99", During: "payments-down"
 // figureRows are the rows of the table of README.md, without the first and last bar.
 func figureRows(t *testing.T, stored []byte) (rows []string) {
 	t.Helper()
-	summary, err := results.ReadSummary(bytes.NewReader(stored))
+	summary, err := results.ReadSummary(stored)
 	if err != nil {
 		t.Fatal(err)
 	}

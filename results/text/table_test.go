@@ -1,7 +1,6 @@
 package text
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"strings"
@@ -26,7 +25,7 @@ func TestTables(t *testing.T) {
 // A stored summary gives the same table, except for facts that only the scenario contains.
 func TestTableOfAStoredSummary(t *testing.T) {
 	sum := summarized(t, 6)
-	read, err := results.ReadSummary(bytes.NewReader(encoded(t, sum)))
+	read, err := results.ReadSummary(encoded(t, sum))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +288,7 @@ func TestTableOfHostileNames(t *testing.T) {
 	const hostile = "a\x1b[8mb\x00\b\r\x7f\u009b2J\u202etxt\u2066\\u001b"
 	sum := summarized(t, 2)
 	sum.Scenario, sum.Warnings, sum.Policies[0].Label = hostile, []string{hostile}, hostile
-	read, err := results.ReadSummary(bytes.NewReader(encoded(t, sum)))
+	read, err := results.ReadSummary(encoded(t, sum))
 	if err != nil {
 		t.Fatal(err)
 	}

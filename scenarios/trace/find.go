@@ -2,6 +2,7 @@ package trace
 
 import (
 	"context"
+	"time"
 
 	"qsim/engine"
 	"qsim/engine/fault"
@@ -46,7 +47,7 @@ func (s *Simulation) Find(ctx context.Context) ([]Finding, error) {
 		f.best[i] = &Finding{Interest: i}
 	}
 	err := s.watch(ctx, s.End(), func(e *engine.Event) error {
-		if f.last = e.At; e.Job != 0 {
+		if e.Job != 0 {
 			f.see(e)
 		}
 		return nil
@@ -59,7 +60,8 @@ func (s *Simulation) Find(ctx context.Context) ([]Finding, error) {
 
 // known is the state of one job (readiness, claims, lost leases) during a search for extreme jobs.
 type known struct {
-	readySince engine.Time // Never: it is not ready
+	readySince engine.Time // when it was due, or is, from its enqueueing or last failure on
+	ready      bool
 	claimed    int32
 	successes  int32
 	fenced     int32
@@ -73,22 +75,20 @@ type finder struct {
 	s        *Simulation
 	open     map[engine.JobID]*known
 	best     map[Interest]*Finding // most extreme jobs so far
-	last     engine.Time
-	redrives bool // dead jobs may be made ready again
+	redrives bool                  // dead jobs may be made ready again
 }
 
 func (f *finder) see(e *engine.Event) {
 	j := f.open[e.Job]
 	if j == nil {
-		j = &known{readySince: engine.Never}
+		j = &known{}
 		f.open[e.Job] = j
 	}
-	switch state := stateAfter(e); state {
-	case "":
-	case "ready":
-		j.readySince, j.ended = e.At, false
-	default:
-		j.readySince, j.ended = engine.Never, state == "done" || state == "dead"
+	if state := stateAfter(e); state != "" {
+		if e.Kind != engine.Promoted {
+			j.readySince = e.At.Add(e.Delay)
+		}
+		j.ready, j.ended = state == "ready", state == "done" || state == "dead"
 	}
 	switch e.Kind {
 	case engine.Enqueued:
@@ -137,10 +137,10 @@ func (f *finder) offer(i Interest, job engine.JobID, score float64, delivery int
 func (f *finder) findings() (all []Finding) {
 	worst := f.best[WorstWait]
 	for id, j := range f.open {
-		if j.readySince == engine.Never {
+		if !j.ready {
 			continue
 		}
-		wait := float64(f.last.Sub(j.readySince))
+		wait := float64(f.s.End() - time.Duration(j.readySince))
 		// Of equals the one with the lower number: what is found depends on no map's order.
 		if wait > worst.score || wait == worst.score && worst.still && id < worst.Job {
 			worst.Job, worst.score, worst.delivery, worst.still = id, wait, j.claimed+1, true

@@ -111,3 +111,33 @@ func TestFindCounts(t *testing.T) {
 		})
 	}
 }
+
+// TestLeftWaiting: a job left ready waits from when it was due to the end of the run, though nothing happens there any
+// more; one without a delay waits for its promoter, and is not ready before.
+func TestLeftWaiting(t *testing.T) {
+	for _, tt := range []struct{ name, engine, storm, job, state, want string }{
+		{"no node", "{workers: 1}", "{name: gone, at: 10500ms, crash: {nodes: 1, restart-after: 9h}}", "a/11", "ready",
+			"is left waiting, after 1m49s for its first claim"},
+		{"promoted late", "{workers: 1, promoter: {every: 30s}, phase: together, fetch: {cooldown: 9h}}", "{name: gone, at: 40s, crash: {nodes: 1, restart-after: 9h}}", "a/0", "ready",
+			"is left waiting, after 2m00s for its second claim"},
+		{"not promoted", "{workers: 1, promoter: {every: 9h, first: 9h}}", "{name: gone, at: 19s, crash: {nodes: 1, restart-after: 9h}}", "a/0", "waiting",
+			"is left waiting, after 1m41s for its first claim"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := simulation(t, "name: left\nduration: 1m\nwarmup: 0s\nengine: "+tt.engine+"\nretry: {backoff: {kind: none}}\n"+
+				"jobs: [{class: a, arrivals: {process: constant, rate: 1/s, stop: 20s}, service: 1ms, fails: {rate: 100%}}]\n"+
+				"storms: ["+tt.storm+"]\npolicies: [{kind: fresh-first}]", 1)
+			found, err := s.Find(context.Background())
+			if err != nil || found[0].Words != tt.want {
+				t.Errorf("found %+v (%v), want %q", found[0], err, tt.want)
+			}
+			id, err := s.seen.ParseJob(tt.job)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if life, err := s.Job(context.Background(), id); err != nil || life.State != tt.state {
+				t.Errorf("%s is %+v (%v), want %s", tt.job, life, err, tt.state)
+			}
+		})
+	}
+}

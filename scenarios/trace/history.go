@@ -224,10 +224,6 @@ func (t *jobTracer) move(e *engine.Event) {
 		h.Attempts = append(h.Attempts, Attempt{Number: e.Delivery, Node: e.Node, Token: e.Token, Leased: Span(e.At),
 			Waited: Span(e.Waited), Fresh: e.Class == engine.Fresh, Status: "claimed", deaths: t.nodes[e.Node].deaths,
 			Started: none, Ran: none, Delay: none, Due: none})
-	case engine.Nacked:
-		if t.s.seen.Engine.Waiting == "held" {
-			h.State = "waiting"
-		}
 	case engine.Acked, engine.Buried:
 		if h.Ended == none {
 			h.Ended = Span(e.At)

@@ -72,7 +72,9 @@ func deliveries(e *engine.Event) int32 {
 // stateAfter returns the state of a job after an event, "" if the event leaves it as it is.
 func stateAfter(e *engine.Event) string {
 	switch e.Kind {
-	case engine.Enqueued, engine.Nacked:
+	case engine.Nacked: // with no delay, too, until it is promoted
+		return "waiting"
+	case engine.Enqueued:
 		return plain.Either(e.Delay > 0, "waiting", "ready")
 	case engine.Promoted, engine.Redriven, engine.Returned:
 		return "ready"

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"sync"
 
-	"qsim/scenarios/reference"
+	"qsim/results/plain"
 	"qsim/scenarios/spec"
 	"qsim/scenarios/tree"
 )
@@ -127,16 +127,16 @@ func nearest(nameOrPath string) string {
 	files, _ := filepath.Glob(filepath.Join(folder, "*.y*ml"))
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
-		if reference.Closest(strings.TrimSuffix(base, filepath.Ext(base)), []string{name}) != "" {
+		if plain.Nearest(strings.TrimSuffix(base, filepath.Ext(base)), []string{name}) != "" {
 			return file
 		}
 	}
 	names, word := builtinNames(), strings.TrimSuffix(nameOrPath, ".yaml")
-	if near := reference.Closest(word, names); near != "" {
+	if near := plain.Nearest(word, names); near != "" {
 		return near
 	}
 	for _, name := range names {
-		if reference.Closest(word, []string{path.Base(name)}) != "" {
+		if plain.Nearest(word, []string{path.Base(name)}) != "" {
 			return name
 		}
 	}

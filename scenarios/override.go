@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"qsim/engine/quantity"
+	"qsim/results/plain"
 	"qsim/scenarios/diagnostics"
 	"qsim/scenarios/reference"
 	"qsim/scenarios/spec"
@@ -203,7 +204,7 @@ func notForPolicy(path string, value *yaml.Node) *quantity.Error {
 	if !slices.Contains(overridable, words[0]) {
 		bad := quantity.Errorf("a policy cannot override %s", quantity.Quote(path))
 		bad.Help = "want a path into " + quantity.OrList(overridable) + ", such as retry.jitter"
-		if near := reference.Closest(words[0], overridable); near != "" {
+		if near := plain.Nearest(words[0], overridable); near != "" {
 			bad.Help = fmt.Sprintf("did you mean %q?", near+strings.TrimPrefix(path, words[0]))
 		}
 		return bad

@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"qsim/engine/quantity"
+	"qsim/results/plain"
 	"qsim/scenarios/diagnostics"
 	"qsim/scenarios/reference"
 	"qsim/scenarios/tree"
@@ -23,7 +24,7 @@ var (
 // around is the map of which it is a key; either may be nil.
 func words(e *yaml.LoadError, node, around *yaml.Node) *quantity.Error {
 	if own := (*quantity.Error)(nil); errors.As(e, &own) {
-		if near := reference.Closest(own.Typed, own.Known); near != "" {
+		if near := plain.Nearest(own.Typed, own.Known); near != "" {
 			own.Help = "did you mean \"" + near + "\"?"
 		}
 		return own

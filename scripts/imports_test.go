@@ -33,7 +33,7 @@ var mayImport = map[string][]string{
 	"results/schematest":  {}, // for tests of what is written: it knows no result
 	"results/text":        {"results", "results/measure", "results/plain"},
 	"results/report":      {"results", "results/measure", "results/text", "results/plain"},
-	"scenarios":           {"engine/quantity", "scenarios/diagnostics", "scenarios/tree", "scenarios/reference", "scenarios/spec", "scenarios/validate", "scenarios/checks", "policies", "results/measure"}, // the language: see TestScenariosReachNoSimulation
+	"scenarios":           {"engine/quantity", "scenarios/diagnostics", "scenarios/tree", "scenarios/reference", "scenarios/spec", "scenarios/validate", "scenarios/checks", "policies", "results/measure", "results/plain"}, // the language: see TestScenariosReachNoSimulation
 	"scenarios/world":     {"engine/quantity", "scenarios", "scenarios/pool", "scenarios/spec", "engine", "engine/check", "engine/dist", "engine/fault", "engine/heap", "engine/keyed", "engine/sim", "engine/memstore", "engine/unfinished", "policies", "results", "results/measure", "results/plain"},
 	"cmd/qsim":            {"cmd/cli"},
 	"cmd/qbench":          {"cmd/bench"},
@@ -83,7 +83,7 @@ var mayUse = map[string][]string{
 	"git.sr.ht/~sbinet/gg":                    {"results/report"}, // the pen of gonum's bitmaps
 	"github.com/HdrHistogram/hdrhistogram-go": {"results/measure"},
 	"github.com/aclements/go-moremath":        {"results"},
-	"github.com/agnivade/levenshtein":         {"scenarios/reference", "results/plain"},
+	"github.com/agnivade/levenshtein":         {"results/plain"},
 	"github.com/chromedp/cdproto":             {"results/report/browsertest"},
 	"github.com/chromedp/chromedp":            {"results/report/browsertest"},
 	"github.com/go-json-experiment/json":      {"results"}, // options, as that NaN is null

@@ -1,26 +1,35 @@
 package plain
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agnivade/levenshtein"
 )
 
-// Nearest returns the name in names most similar to a misspelled word, or "" if none is close. Among equally close ones
-// a name of the same length wins: letters are swapped more often than lost.
-func Nearest(word string, names []string) string {
-	best, least := "", 2*(1+len(word)/3)+1
-	for _, name := range names {
-		distance := 2 * levenshtein.ComputeDistance(word, name)
-		if len(word) >= 2 && strings.HasPrefix(name, word) {
-			distance = 2 // cut short
+// Nearest returns the known word most similar to a misspelled one, or else the only one that begins with it, or "". Of
+// equally similar words one in the same case wins.
+func Nearest(word string, known []string) string {
+	if len(word) < 2 || len(word) > 64 {
+		return ""
+	}
+	best, least := "", []int{2 + len(word)/3}
+	var longer []string
+	for _, k := range known {
+		distance := []int{levenshtein.ComputeDistance(strings.ToLower(word), strings.ToLower(k)),
+			levenshtein.ComputeDistance(word, k)}
+		if distance[0] > 1 { // letters are swapped more often than lost or added
+			distance = append(distance, max(len(k)-len(word), len(word)-len(k)))
 		}
-		if len(name) != len(word) {
-			distance++
+		if slices.Compare(distance, least) < 0 {
+			best, least = k, distance
 		}
-		if distance <= least && (best == "" || distance < least) {
-			best, least = name, distance
+		if strings.HasPrefix(k, strings.ToLower(word)) {
+			longer = append(longer, k)
 		}
+	}
+	if best == "" && len(longer) == 1 {
+		return longer[0]
 	}
 	return best
 }

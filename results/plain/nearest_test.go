@@ -6,9 +6,13 @@ func TestNearest(t *testing.T) {
 	names := []string{"seed", "seeds", "set", "format", "no-files"}
 	for _, tt := range []struct{ word, want string }{
 		{"sedes", "seeds"}, {"fromat", "format"}, {"form", "format"}, {"nofiles", "no-files"}, {"x", ""}, {"frobnicate", ""}, {"", ""},
+		{"Seed", "seed"}, {"SETS", "set"}, {"st", "set"}, {"fo", "format"}, {"no-f", "no-files"}, {"sx", ""},
 	} {
 		if got := Nearest(tt.word, names); got != tt.want {
 			t.Errorf("Nearest(%q) is %q, want %q", tt.word, got, tt.want)
 		}
+	}
+	if got := Nearest("men", []string{"mean", "min"}); got != "mean" {
+		t.Errorf("of words that lack one letter it is %q, not the first", got)
 	}
 }

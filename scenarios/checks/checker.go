@@ -101,7 +101,7 @@ func (c *Checker) Clean() bool {
 // misspelled reports whether a map has an unknown key that its author probably meant to be a given key.
 func (c *Checker) misspelled(parent *yaml.Node, name any) bool {
 	return c.hasUnknown(parent, func(key string) bool {
-		return reference.Closest(key, []string{fmt.Sprint(name)}) != "" || reference.MeansElsewhere(key, name)
+		return plain.Nearest(key, []string{fmt.Sprint(name)}) != "" || reference.MeansElsewhere(key, name)
 	})
 }
 
@@ -124,7 +124,7 @@ func (c *Checker) Known(what string, at *yaml.Node, name string, there []NameAt)
 		return false // an error in jobs has already been reported
 	}
 	e := reference.UnknownName(what, name, names)
-	near := reference.Closest(name, names)
+	near := plain.Nearest(name, names)
 	if near != "" && at.Line > 0 { // overrides on a command line have no lines of the file
 		for _, n := range there {
 			if n.Name == near && n.At != nil && n.At.Line > 0 {

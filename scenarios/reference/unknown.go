@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/agnivade/levenshtein"
 	"go.yaml.in/yaml/v4"
 
 	"qsim/engine/quantity"
@@ -16,37 +15,9 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// Closest returns the most similar of the known words, or else the only one that begins with the word, or "". Of
-// equally similar words that with the same case wins.
-func Closest(word string, known []string) string {
-	if len(word) > 64 {
-		return ""
-	}
-	best, distance, inCase := "", 1+len(word)/3, 0
-	for _, k := range known {
-		d := levenshtein.ComputeDistance(strings.ToLower(word), strings.ToLower(k))
-		own := levenshtein.ComputeDistance(word, k)
-		if d < distance || d == distance && (best == "" && len(word) > 2 || best != "" && own < inCase) {
-			best, distance, inCase = k, d, own
-		}
-	}
-	if best != "" || len(word) < 3 {
-		return best
-	}
-	for _, k := range known {
-		if strings.HasPrefix(k, strings.ToLower(word)) {
-			if best != "" {
-				return ""
-			}
-			best = k
-		}
-	}
-	return best
-}
-
 // nearest returns the advice to write the most similar of the known words in place of a word; "" if there is none.
 func nearest(word string, known []string) string {
-	near := Closest(word, known)
+	near := plain.Nearest(word, known)
 	return plain.When(near != "", fmt.Sprintf("did you mean %q?", near))
 }
 
@@ -147,7 +118,7 @@ func synonymOf(in, word string) *synonym {
 func (l *Language) UnknownKey(in, key string, around *yaml.Node) *quantity.Error {
 	known := l.KeysIn(in)
 	e := UnknownKey(key, known)
-	s, near, rows := synonymOf(in, key), Closest(key, known), rowsAround(in, around)
+	s, near, rows := synonymOf(in, key), plain.Nearest(key, known), rowsAround(in, around)
 	switch {
 	case key == "kind" && (s == nil || s.In != in): // "kind" is a key of many maps
 	case s != nil && s.In == in && near != strings.ToLower(key):
@@ -186,7 +157,7 @@ func rowsAround(in string, around *yaml.Node) []kindRow {
 		return nil
 	}
 	kind := tree.Word(around, table.Key)
-	if near := Closest(kind, table.Kinds()); kind != "" && near != "" {
+	if near := plain.Nearest(kind, table.Kinds()); kind != "" && near != "" {
 		kind = near
 	}
 	return table.RowsOf(kind)

@@ -7,6 +7,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"qsim/engine/quantity"
+	"qsim/results/plain"
 	"qsim/scenarios/checks"
 	"qsim/scenarios/reference"
 	"qsim/scenarios/spec"
@@ -82,7 +83,7 @@ func (c *validator) checkNever(node *yaml.Node, never []string) {
 		if slices.Contains(kinds, name) {
 			continue
 		}
-		if near := reference.Closest(name, kinds); near != "" && near != reference.DefaultError {
+		if near := plain.Nearest(name, kinds); near != "" && near != reference.DefaultError {
 			c.Warnf(node.Content[i], "nothing fails with %s", quantity.Quote(name)).Help = fmt.Sprintf("did you mean %q?", near)
 		}
 	}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,7 +42,29 @@ func TestInterruptedSweep(t *testing.T) {
 	if text := run("--out", out, "--verbose"); !strings.Contains(text, "of 30 cells are there, in "+out) {
 		t.Errorf("it does not say that cells were there:\n%s", text)
 	}
-	for _, name := range []string{"sweep.json", "sweep.csv", "sweep.yaml", "charts/sweep-1-fresh-wait-p99-during-down.png"} {
+	same(t, whole, out)
+
+	// A process that finds all cells, as after one that was killed before it joined them, writes the same, too.
+	shard := filepath.Join(out, "shard-0-of-1.jsonl")
+	text, err := os.ReadFile(shard)
+	if err = errors.Join(err, os.Remove(shard), os.Mkdir(filepath.Join(out, "shard-0-of-1.partial"), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	for i, cell := range bytes.SplitAfter(text, []byte("\n"))[1:31] {
+		if err := os.WriteFile(filepath.Join(out, "shard-0-of-1.partial", fmt.Sprintf("cell-%06d.json", i)), cell, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text := run("--out", out, "--verbose"); !strings.Contains(text, "30 of 30 cells are there, in "+out) {
+		t.Errorf("it does not say that all cells were there:\n%s", text)
+	}
+	same(t, whole, out)
+}
+
+// same checks that two folders have the same results of a sweep.
+func same(t *testing.T, whole, out string) {
+	t.Helper()
+	for _, name := range []string{"shard-0-of-1.jsonl", "sweep.json", "sweep.csv", "sweep.yaml", "charts/sweep-1-fresh-wait-p99-during-down.png"} {
 		a, err := os.ReadFile(filepath.Join(whole, name))
 		if err != nil {
 			t.Fatal(err)

@@ -210,6 +210,7 @@ func (w *Work) Finish() error {
 
 // joined returns the text of the shard's file: its header and the text of each cell's file.
 func (w *Work) joined() ([]byte, error) {
+	sealed(origin{}, &results.Cell{}) // gob numbers types by their first use: also without a cell of this process
 	text := sealed(originOf(&w.plan.Sweep), header{w.shard, w.plan.Size(), w.plan.Sweep, w.plan.base.Resolved()})
 	for _, cell := range w.cells {
 		one, err := w.read(cell)

@@ -190,7 +190,7 @@ func (c *candidate) judge(objectives []measure.Objective, confidence float64) (o
 		switch {
 		case math.IsNaN(mean) || math.IsNaN(half):
 			outcome = results.Unclear
-		case mean+half < 0:
+		case mean+half < 0 && !(open && objectives[k].Above):
 			return results.Missed, k
 		case open || mean-half < 0:
 			outcome = results.Unclear

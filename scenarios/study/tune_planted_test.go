@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -391,5 +392,26 @@ func TestBisectionFindsContradictions(t *testing.T) {
 	}
 	if got.monotone || got.best < 0 || got.tried[got.best].setting != 4 || len(got.tried) != 10 {
 		t.Errorf("got %+v", got)
+	}
+}
+
+// A value that is only a lower bound, open on one side of its limit, decides nothing on that side: as of qsim run.
+func TestJudgeOpenValues(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		slack float64
+		above bool
+		want  results.Outcome
+	}{
+		{"below the upper limit", 0.5, false, results.Unclear},
+		{"above the upper limit, as the true value", -0.5, false, results.Missed},
+		{"below the lower limit", -0.5, true, results.Unclear},
+		{"above the lower limit, as the true value", 0.5, true, results.Met},
+	} {
+		o := observation{Slacks: []float64{tt.slack}, Open: []bool{(tt.slack >= 0) != tt.above}}
+		c := candidate{seen: slices.Repeat([]observation{o}, firstSeeds)}
+		if got, _ := c.judge([]measure.Objective{{Above: tt.above}}, 0.95); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
 	}
 }

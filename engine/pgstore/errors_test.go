@@ -219,6 +219,25 @@ func TestStatementTimeout(t *testing.T) {
 	}
 }
 
+// TestNoConnectionIsFree has others hold all connections of the pool: the errors of calls say what they waited for.
+func TestNoConnectionIsFree(t *testing.T) {
+	s := open(t, engine.StoreOptions{})
+	for range s.pool.Config().MaxConns {
+		conn, err := s.pool.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Release()
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, _, err := s.Claim(ctx, peer, engine.Plan{Limit: 1, Terms: []engine.Term{anyTerm(1)}}, time.Minute, nil)
+	const want = "claim: engine: store unavailable: no connection in time: context deadline exceeded"
+	if err == nil || err.Error() != want || !errors.Is(err, engine.ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
 // TestFullDisk runs a server whose files may not grow beyond 17 MiB.
 func TestFullDisk(t *testing.T) {
 	needServer(t)

@@ -57,6 +57,13 @@ func TestMistakes(t *testing.T) {
 		{"lt", job + "objectives:\n  - {metric: fresh.wait.p99, lt: 10s}\n", []string{`4:30: unknown key "lt" = write below: the metric must be at most this`}},
 		{"retry: 5", "retry: 5\n" + job, []string{`1:8: want a map of keys, not 5 = write retry: {max-retries: 5}`}},
 
+		// Held leases are extended, one by one or all of a node at once.
+		{"idle nodes", "engine: {nodes: 20k, workers: 1, fetch: {poll: 1h}, lease: {heartbeat: 100ms}}\n" + job, nil},
+		{"beats of idle nodes", "engine: {nodes: 20k, workers: 1, fetch: {poll: 1h}, lease: {heartbeat: 100ms, of: node}}\n" + job,
+			[]string{`1:72: one run may make 3.6e+08 heartbeats, which may take minutes`}},
+		{"beats of a busy node", "engine: {workers: 2000, fetch: {poll: 1h}, lease: {heartbeat: 10ms}}\nduration: 10m\njobs: [{class: mail, arrivals: 200/s, service: 9s}]\n",
+			[]string{`1:63: one run may make 1.1e+08 heartbeats, which may take minutes`}},
+
 		// Values.
 		{"a space", "duration: 100 ms\n" + job, []string{`1:11: bad duration "100 ms": a space in it = no space: write 100ms`}},
 		{"a day", "duration: 1d\n" + job, []string{`1:11: bad duration "1d": unknown unit "d" = write 24h`}},

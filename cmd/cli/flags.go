@@ -216,9 +216,8 @@ func (m memorySize) fits(sc *scenarios.Scenario, simulations, parallel int) erro
 	f := estimate.Of(sc)
 	abreast := min(cmp.Or(parallel, runtime.GOMAXPROCS(0)), simulations)
 	if limit > 0 && f.Bytes*float64(abreast) > limit {
-		return fmt.Errorf("%s brings so many jobs that about %s are alive at once, on %s: %s in a simulation, with %s at a "+
-			"time; %s %s. Lower it or the nodes, add workers, run fewer at once with -j, or allow more with --memory", f.Key,
-			plain.Grouped(plain.Digits(f.Jobs, 2)), plain.Plural(f.Nodes, "node"), inMemory(f.Bytes),
+		return fmt.Errorf("%s, on %s: %s in a simulation, with %s at a time; %s %s. Lower it or the nodes, add workers, run "+
+			"fewer at once with -j, or allow more with --memory", f.Cause(), plain.Plural(f.Nodes, "node"), inMemory(f.Bytes),
 			plain.Plural(abreast, "simulation"), of, inMemory(limit))
 	}
 	return nil

@@ -19,6 +19,15 @@ type Footprint struct {
 	Traced bool    // jobs of traces come as well, which are not counted
 }
 
+// Cause returns, as text, what takes most of the memory: the nodes or the key that brings the jobs, and how many live.
+func (f *Footprint) Cause() string {
+	jobs := plain.Grouped(plain.Digits(f.Jobs, 2))
+	if float64(f.Nodes)*bytesPerNode > f.Bytes/2 {
+		return "engine.nodes takes most of the memory, with about " + jobs + " jobs alive at once"
+	}
+	return f.Key + " brings so many jobs that about " + jobs + " are alive at once"
+}
+
 // bytesPerJob, bytesPerLease and bytesPerNode are the memory of a job, of a lease and of a node, measured on runs of
 // millions of jobs or leases, or of 100,000 nodes.
 const (

@@ -267,8 +267,8 @@ func TestDoctorKnowsCuresThatAreThere(t *testing.T) {
 // incident's.
 func TestDoctorNamesTheTroublesClass(t *testing.T) {
 	for jobs, want := range map[string]string{
-		"{class: mail, service: 1s, arrivals: 3/s}":                                                  "jobs.reports.max-running: 1; reports is a class of the incident",
-		"{class: reports, service: 1s, arrivals: 3/s}":                                               "jobs.other-reports.max-running: 1; other-reports is a class of the incident",
+		"{class: mail, service: 1s, arrivals: 3/s}":    "jobs.reports.max-running: 1; reports is a class of the incident",
+		"{class: reports, service: 1s, arrivals: 3/s}": "jobs.other-reports.max-running: 1; other-reports is a class of the incident",
 		"{class: mail, service: 1s, arrivals: 2/s}, {class: reports, service: OWN, arrivals: {process: batch, size: 2, every: 10m}}": "jobs.reports.max-running: 1",
 	} {
 		own := scenarios.Set("", libraryScenario("long-jobs-hold-every-worker").Jobs[1].Service).Value

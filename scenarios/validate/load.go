@@ -45,14 +45,17 @@ func (c *validator) checkLoad() {
 	c.checkBuffer(busy, retries)
 }
 
-// checkBuffer warns of more prefetched jobs than start before their leases end, given the mean seconds and the mean
-// retries of a job by class.
+// checkBuffer warns of leases that are extended so often that a run is slow, and of more prefetched jobs than start
+// before their leases end, given the mean seconds and the mean retries of a job by class.
 func (c *validator) checkBuffer(busy, again []float64) {
 	e, lease, total, attempts, running := &c.sc.Engine, &c.sc.Engine.Lease, 0.0, 0.0, 0.0
 	for i := range c.sc.Jobs {
 		rate := c.sc.Jobs[i].Arrivals.MeanRate()
 		total, attempts = total+rate*busy[i], attempts+rate*(1+again[i])
 		running += limit(c.sc.Jobs[i].MaxRunning)
+	}
+	if lease.Heartbeat > 0 && !lease.OfNode() { // one for each lease
+		c.warnTicks("lease.heartbeat", lease.Heartbeat, min(total, float64(e.Nodes)*float64(e.Workers)), "heartbeats")
 	}
 	lasts := lease.Lasts()
 	if lease.Heartbeat > 0 && lease.Heartbeat < lasts {

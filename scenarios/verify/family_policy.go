@@ -193,7 +193,8 @@ func framePolicy(p *params) func(int) engine.Policy {
 	return func(int) engine.Policy { return &policies.Weighted{Fresh: quantity.Fraction(fresh, fresh+retries)} }
 }
 
-// frames returns an experiment on the fewest and the most fresh jobs in any n successive claims of the policy weighted.
+// frames returns an experiment on the claims of the policy weighted: the order of the first n, and the fewest and the
+// most fresh jobs in any n successive ones.
 func frames(p *params) ([]experiment, error) {
 	n := p.count("claims")
 	total := n + 20*(p.count("w_fresh")+p.count("w_retry"))
@@ -209,24 +210,19 @@ func frames(p *params) ([]experiment, error) {
 			return extreme(fresh)
 		})
 	}
+	head := func(o *observer) []byte { return o.text[:min(n, len(o.text))] }
+	count := func(letter string) gauge {
+		return same(func(o *observer) float64 { return float64(bytes.Count(head(o), []byte(letter))) })
+	}
 	plan := observation{on: claimLog(total)}
 	return []experiment{{setup: backlogged(total, ""), fixed: true, policy: framePolicy(p), plan: plan,
 		measures: map[string]gauge{
 			"fresh_min":             windows(slices.Min),
 			"fresh_max":             windows(slices.Max),
 			"max_consecutive_retry": same(func(o *observer) float64 { return float64(longestRun(o.text, 'R')) }),
-		}}}, nil
-}
-
-func traceFrames(p *params) ([]experiment, error) {
-	n := p.count("claims")
-	count := func(letter string) gauge {
-		return same(func(o *observer) float64 { return float64(bytes.Count(o.text, []byte(letter))) })
-	}
-	return []experiment{{setup: backlogged(n, ""), fixed: true, policy: framePolicy(p), plan: observation{on: claimLog(n)},
-		measures: map[string]gauge{
-			"order": sameText(func(o *observer) string { return string(o.text) }),
-			"fresh": count("F"), "retry": count("R"),
+			"order":                 sameText(func(o *observer) string { return string(head(o)) }),
+			"fresh":                 count("F"),
+			"retry":                 count("R"),
 		}}}, nil
 }
 

@@ -192,7 +192,7 @@ var families = map[string]family{
 
 	"trace.fifo":           traceFIFO,
 	"trace.retry_order":    traceRetryOrder,
-	"trace.wrr":            traceFrames,
+	"trace.wrr":            frames,
 	"trace.lease_unfenced": traceLease,
 	"trace.poll":           tracePolling,
 }

@@ -127,7 +127,7 @@ const dsnUsage = "reach PostgreSQL by this `DSN`, a URL or keywords, or @FILE th
 func addCandidateFlags(c *cobra.Command, f *runFlags) {
 	flags := c.Flags()
 	flags.StringVar(&f.scenario, "scenario", "", "run this `SCENARIO`, a file or the name of a built-in one")
-	addSpeed(c, &f.speed)
+	addValue(c, &f.speed, "speed", "SPEED", "1x", "seconds of the scenario that pass in one second, such as 20x")
 	flags.Uint64Var(&f.seed, "seed", 0, "the first `SEED` (default: the scenario's, or 1)")
 	flags.StringArrayVar(&f.set, "set", nil, "set `KEY=VALUE` in the scenario, such as engine.workers=80; repeatable")
 	flags.StringArrayVar(&f.policies, "policy", nil, "a `POLICY`: a kind, or a map in YAML; of a scenario a label or "+

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"qsim/cmd/ui"
-	"qsim/scenarios/world"
 )
 
 // addValue defines a flag whose value has the syntax of scenario files and is decoded into the variable to. standard is
@@ -32,17 +31,6 @@ func addValue(c *cobra.Command, to encoding.TextUnmarshaler, name, kind, standar
 		}
 	}
 	c.Flags().Var(&ui.Value{Kind: kind, Show: func() string { return shown }, Parse: parse}, name, usage)
-}
-
-// addSpeed defines the flag for a scenario's speed: seconds of the scenario per second of real time.
-func addSpeed(c *cobra.Command, to *world.Speed) {
-	*to = world.Speed{Num: 1, Den: 1}
-	parse := func(text string) (err error) {
-		*to, err = world.ParseSpeed(text)
-		return err
-	}
-	c.Flags().Var(&ui.Value{Kind: "SPEED", Show: func() string { return to.String() }, Parse: parse}, "speed",
-		"seconds of the scenario that pass in one second, such as 20x")
 }
 
 // addStores defines the flag --store, a list of kinds of stores to measure, separated by commas.

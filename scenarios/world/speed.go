@@ -17,31 +17,32 @@ type Speed struct{ Num, Den int64 }
 // mostSpeed is the largest Speed; its inverse is the smallest.
 const mostSpeed = 1_000_000
 
-// ParseSpeed parses a speed such as 20x, 7.5x or 0.5x.
-func ParseSpeed(text string) (Speed, error) {
-	body, found := strings.CutSuffix(strings.TrimSpace(text), "x")
+// UnmarshalText parses a speed such as 20x, 7.5x or 0.5x.
+func (s *Speed) UnmarshalText(text []byte) error {
+	body, found := strings.CutSuffix(strings.TrimSpace(string(text)), "x")
 	if !found {
 		body, found = strings.CutSuffix(body, "×")
 	}
 	if !found && quantity.IsNumber(body) {
-		return Speed{}, quantity.Errorf("speed %s has no unit: write %[1]sx", quantity.Quote(text))
+		return quantity.Errorf("speed %s has no unit: write %[1]sx", quantity.Quote(string(text)))
 	}
 	value, ok := quantity.ParseNumber(body)
 	if !found || !ok || strings.ContainsAny(body, "kM") {
-		return Speed{}, quantity.Errorf("bad speed %s: want how many times as fast as the scenario, such as 20x or 0.5x",
-			quantity.Quote(text))
+		return quantity.Errorf("bad speed %s: want how many times as fast as the scenario, such as 20x or 0.5x",
+			quantity.Quote(string(text)))
 	}
 	limit := big.NewRat(mostSpeed, 1)
 	if value.Sign() <= 0 || value.Cmp(limit) > 0 || value.Cmp(new(big.Rat).Inv(limit)) < 0 {
-		return Speed{}, quantity.Errorf("speed %s is out of range: want 0.000001x to %dx", quantity.Quote(text), mostSpeed)
+		return quantity.Errorf("speed %s is out of range: want 0.000001x to %dx", quantity.Quote(string(text)), mostSpeed)
 	}
 	if !value.IsInt() && (value.Num().Cmp(limit.Num()) > 0 || value.Denom().Cmp(limit.Num()) > 0) {
-		return Speed{}, quantity.Errorf("speed %s has too many digits", quantity.Quote(text))
+		return quantity.Errorf("speed %s has too many digits", quantity.Quote(string(text)))
 	}
-	return Speed{value.Num().Int64(), value.Denom().Int64()}, nil
+	*s = Speed{value.Num().Int64(), value.Denom().Int64()}
+	return nil
 }
 
-// String returns the speed in the form that ParseSpeed parses.
+// String returns the speed in the form that UnmarshalText parses.
 func (s Speed) String() string { return quantity.Decimal(big.NewRat(s.Num, s.Den), 18) + "x" }
 
 // Float returns the speed as a number.

@@ -283,7 +283,8 @@ func TestParseSpeed(t *testing.T) {
 		{"", "", "bad speed"}, {"x", "", "bad speed"}, {"1e400x", "", "bad speed"}, {"20kx", "", "bad speed"}, {"0.1234567890123x", "", "too many digits"},
 		{"<script>x", "", "bad speed"}, {strings.Repeat("9", 200) + "x", "", "bad speed"},
 	} {
-		got, err := ParseSpeed(tt.text)
+		var got Speed
+		err := got.UnmarshalText([]byte(tt.text))
 		switch {
 		case tt.err == "" && (err != nil || got.String() != tt.want):
 			t.Errorf("%q: %v, %v, want %s", tt.text, got, err, tt.want)

@@ -195,9 +195,10 @@ func printable(s string) string {
 // Cut returns a text cut to the width of a line in a text of diagnostics.
 func Cut(s string) string { return quantity.Cut(s, mostColumns) }
 
-// splitLines splits a file into lines at the line ends of YAML: LF, CR LF, CR, and the three separators of Unicode.
+// splitLines splits a file into lines at the line ends of YAML: LF, CR LF, CR, and the three separators of Unicode. The
+// parser ends the last line if the file does not; an empty one follows.
 func splitLines(src []byte) []string {
-	return lineEnd.Split(strings.TrimPrefix(string(src), "\ufeff"), -1)
+	return lineEnd.Split(strings.TrimPrefix(string(src), "\ufeff")+"\n", -1)
 }
 
 var lineEnd = regexp.MustCompile(`\r\n|[\n\r\x{85}\x{2028}\x{2029}]`)

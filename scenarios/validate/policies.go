@@ -37,6 +37,11 @@ func (c *validator) checkPolicies() {
 		if in.Has("kind") && in.Sound("kind") {
 			c.checkPolicy(in, i, p)
 		}
+		for _, name := range slices.Sorted(maps.Keys(p.Params)) {
+			if !in.Has("kind") && plain.Nearest(name, []string{"kind"}) != "" {
+				c.Add(in.In(name).Place(":"), reference.UnknownKey(name, []string{"kind"}))
+			}
+		}
 	}
 	c.Unique("policies", labels)
 	if sc.Baseline != "" && len(sc.PoliciesNamed(sc.Baseline)) == 0 && c.Sound("baseline") {

@@ -133,8 +133,8 @@ const (
 )
 
 // Listen calls wake when jobs may have become ready, also by becoming due, as live.Announcer does. When a connection is
-// lost it connects again, and calls wake since notifications may have been missed. It returns an error only if the
-// server denies access.
+// lost it connects again, and calls wake as for many jobs, since notifications may have been missed. It returns an
+// error only if the server denies access.
 func (s *Store) Listen(ctx context.Context, wake func()) error {
 	rest := shortestPause
 	for {
@@ -174,7 +174,10 @@ func (s *Store) listenOnce(ctx context.Context, wake func()) (bool, error) {
 		case err != nil:
 			return true, err
 		case told == nil:
-			due, ready, since, err = s.nextDue(ctx, conn, since)
+			first := since == 0
+			if due, ready, since, err = s.nextDue(ctx, conn, since); first {
+				ready = mostReady // notifications may have been missed, of so many jobs
+			}
 		default:
 			var sooner time.Time
 			ready, sooner = hear(told.Payload)

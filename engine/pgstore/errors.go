@@ -93,7 +93,7 @@ func explainOnce(err error) error {
 	case errors.As(err, &connecting):
 		// It names user, database and host, never the password.
 		return fmt.Errorf("%w: %s", engine.ErrUnavailable, oneLine(withoutRepeats(connecting.Error())))
-	case err == context.DeadlineExceeded: // of the pool, none is free or answers: one of a connection wraps it
+	case err == context.DeadlineExceeded: // of the pool: none is free, or none answers
 		return fmt.Errorf("%w: no connection in time: %w", engine.ErrUnavailable, err)
 	case isOver(err):
 		return fmt.Errorf("%w: %w", engine.ErrUnavailable, err)

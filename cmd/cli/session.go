@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"qsim/cmd/input"
 	"qsim/cmd/ui"
 	"qsim/results/plain"
 	"qsim/results/text"
@@ -102,7 +103,7 @@ func (s *session) failure(l loaded, err error, interrupted string) error {
 			"it:  %s",
 			l.Name, err, broken.History, broken.Stack, s.replay(l, broken, sets), s.leading(l, broken, sets)))
 	}
-	return ui.UsageError("%s: %w", l.Name, err)
+	return input.OpenError(fmt.Errorf("%s: %w", l.Name, err))
 }
 
 // shown returns a path for messages: relative to the working directory if it lies below.

@@ -134,8 +134,8 @@ func PolicyNames(scenario *scenarios.Scenario) []string {
 	return plain.Distinct(names)
 }
 
-// OpenError adds an exit code to an error of opening a scenario: a wrong name is a usage error, an unreadable file an
-// I/O error.
+// OpenError adds an exit code to an error of opening or running a scenario: a failure to read or write a file that
+// exists is an I/O error, any other, such as a wrong name, a usage error.
 func OpenError(err error) error {
 	if _, ok := errors.AsType[*fs.PathError](err); ok && !errors.Is(err, fs.ErrNotExist) {
 		return ui.Fail(ui.ExitIO, err)

@@ -289,7 +289,7 @@ func (m *memory) close(done bool) error {
 	}
 	err := m.file.Close()
 	if done && err == nil {
-		err = os.Remove(m.file.Name())
+		err = os.RemoveAll(m.file.Name()) // another process that made the same search may have removed it
 	}
 	return err
 }

@@ -16,6 +16,7 @@ import (
 
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
 	"qsim/scenarios"
 )
 
@@ -315,6 +316,13 @@ func TestMemory(t *testing.T) {
 		}
 		if text, err = os.ReadFile(path); err != nil {
 			t.Fatal(err)
+		}
+		for range 2 { // two processes that made one search
+			defer func(m *memory) {
+				if err := m.close(true); err != nil {
+					t.Error(err)
+				}
+			}(plain.Must(openMemory(path, origin{"hash", "1.0.0"})))
 		}
 		if err := os.WriteFile(path, bytes.Replace(text, []byte(`{"format"`), []byte(`{"note":1,"format"`), 1), 0o600); err != nil {
 			t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"sort"
 	"strconv"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mathext"
 
 	"qsim/results/measure"
@@ -234,7 +233,19 @@ func MeanOf(values []float64) float64 {
 	if equal(values) {
 		return values[0]
 	}
-	return floats.SumCompensated(values) / float64(len(values)) // with no products: the same on every processor
+	// Neumaier: Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen (1974). One after the other, with
+	// no products: the same on every processor.
+	sum, lost := 0.0, 0.0
+	for _, v := range values {
+		next := sum + v
+		if math.Abs(sum) >= math.Abs(v) {
+			lost += (sum - next) + v
+		} else {
+			lost += (v - next) + sum
+		}
+		sum = next
+	}
+	return (sum + lost) / float64(len(values))
 }
 
 func equal(values []float64) bool {

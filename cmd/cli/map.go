@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -113,9 +112,7 @@ func runMap(c *cobra.Command, name string, f *mapFlags) error {
 	if err := m.prepare(); err != nil {
 		return err
 	}
-	for _, short := range slices.Concat(m.plan.X.Range.Short, m.plan.Y.Range.Short) {
-		s.console.Note("%s: one step more goes beyond", short)
-	}
+	tellShort(s.console, []study.Axis{m.plan.X, m.plan.Y})
 	ctx, stop := s.console.Interruptible(c.Context(), "interrupted: a map that is not done is not kept; once more to "+
 		"quit at once")
 	defer stop()

@@ -274,7 +274,7 @@ func replayLeases(t *testing.T, seed uint64, plant func(*setup)) (wrong string, 
 			plant(s)
 		}
 	}}
-	if report, _ := r.once(Draw(seed), false, nil); report.Panic != "" && p.wrong == "" {
+	if report := r.once(Draw(seed), false, nil); report.Panic != "" && p.wrong == "" {
 		p.wrong = report.kind()
 	}
 	return p.wrong, p.steps

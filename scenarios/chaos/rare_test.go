@@ -169,7 +169,7 @@ func reach(w *World) (all []string) {
 		}
 	}
 	checked := runner{}
-	report, _ := checked.once(w, true, nil)
+	report := checked.once(w, true, nil)
 	for i, n := range slices.Concat(report.Checks[:], report.Parts[:]) {
 		if n == 0 {
 			continue

@@ -89,12 +89,12 @@ type runner struct {
 }
 
 func (r *runner) run(w *World, twice bool) Report {
-	report, _ := r.once(w, true, nil)
+	report := r.once(w, true, nil)
 	if !twice || report.Failed() || !r.only.Has(check.Determinism) {
 		return report
 	}
 	report.Checks[check.Determinism]++
-	if again, _ := r.once(w, false, nil); again.Digest != report.Digest {
+	if again := r.once(w, false, nil); again.Digest != report.Digest {
 		what := fmt.Sprintf("without a checker the events have the fingerprint %016x, with it they had %016x",
 			uint64(again.Digest), uint64(report.Digest))
 		report.Breach = &check.Breach{Invariant: check.Determinism, At: again.At, What: what}
@@ -116,7 +116,8 @@ func (r *runner) history(w *World, b *check.Breach) string {
 const looks = 256
 
 // once runs a random scenario with or without a checker. history, if it is not nil, receives all events.
-func (r *runner) once(w *World, checked bool, history *check.History) (report Report, s *sim.Sim) {
+func (r *runner) once(w *World, checked bool, history *check.History) (report Report) {
+	var s *sim.Sim
 	defer func() {
 		switch cause := recover().(type) {
 		case nil:
@@ -130,7 +131,7 @@ func (r *runner) once(w *World, checked bool, history *check.History) (report Re
 	set, err := w.setup()
 	if err != nil {
 		report.Panic = "set up: " + err.Error()
-		return report, nil
+		return report
 	}
 	set.checked.Only = r.only
 	if r.plant != nil {
@@ -152,7 +153,7 @@ func (r *runner) once(w *World, checked bool, history *check.History) (report Re
 	report.Parts = checker.Probes()
 	report.Faults, report.deadline = set.storms(), set.due
 	report.Events, report.At, report.Digest = s.Events(), s.Now(), s.Digest()
-	return report, s
+	return report
 }
 
 // drive steps a simulation until no unfinished job or execution is left, its time is over or an invariant breaks.

@@ -19,7 +19,7 @@ func TestSameWhoeverWatches(t *testing.T) {
 		eager += strings.Count(w.Text, "eager: true")
 		r := runner{}
 		digest := func(checked bool, h *check.History) sim.Digest {
-			report, _ := r.once(w, checked, h)
+			report := r.once(w, checked, h)
 			return report.Digest
 		}
 		want := digest(false, nil)

@@ -83,7 +83,7 @@ func TestAnotherFailureIsNotTheSame(t *testing.T) {
 	}
 	panics := func(f func()) *Report {
 		r := runner{plant: func(*setup) { f() }}
-		report, _ := r.once(Draw(1), false, nil)
+		report := r.once(Draw(1), false, nil)
 		return &report
 	}
 	var nothing map[int]int

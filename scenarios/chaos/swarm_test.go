@@ -96,7 +96,7 @@ func TestBound(t *testing.T) {
 	r := runner{}
 	for seed := uint64(1); seed <= 150; seed++ {
 		w := Draw(seed)
-		report, _ := r.once(w, true, nil)
+		report := r.once(w, true, nil)
 		if report.deadline == 0 { // all had ended before
 			continue
 		}
@@ -116,7 +116,7 @@ func TestBound(t *testing.T) {
 		stuck := s.config.Policy
 		s.config.Policy = func(node int32) engine.Policy { return sleepy{stuck(node)} }
 	}}
-	report, _ := bounded.once(w, true, nil)
+	report := bounded.once(w, true, nil)
 	if report.kind() != "I-18" || report.At.Sub(0) > 5*time.Minute {
 		t.Errorf("a policy that sleeps for ten minutes: %s at %v", report.String(), report.At)
 	}

@@ -19,19 +19,19 @@ const (
 	finished        // the handler returned: the outcome is with the committer
 )
 
-// heldLease is one slot of an engine's lease table.
+// heldLease is one slot of an engine's lease table: three cache lines, of which an execution's end reads the first two.
 type heldLease struct {
 	lease   Lease
+	phase   phase
+	lost    bool                // the token is no longer valid at the store
+	settled bool                // timedOut: the outcome has been committed
+	freed   bool                // timedOut: its worker has been given the next job
 	heldAt  Time                // time of the answer to the claim
 	dueAt   Time                // scheduled: time at which it may run; running: time of the execution timeout
 	beatAt  Time                // time of the next heartbeat, while it is in that queue
 	expiry  Time                // with LeaseConfig.Local: expiry of the lease by the wall clock; else Never
 	tickets [numPurposes]uint64 // by purpose, number of its entry in a queue; 0: it is in none
-	phase   phase
-	lost    bool   // the token is no longer valid at the store
-	settled bool   // timedOut: the outcome has been committed
-	freed   bool   // timedOut: its worker has been given the next job
-	batch   *batch // finished, timedOut: the batch with the outcome, with LeaseConfig.Local
+	batch   *batch              // finished, timedOut: the batch with the outcome, with LeaseConfig.Local
 }
 
 // leaseTable holds the leases of one engine, from claim to commit.

@@ -39,7 +39,7 @@ var budgets = []budget{
 	{"engine/pgstore", 2922, 2130},
 	{"engine/pgstore/pgserver", 537, 500},
 	{"engine/quantity", 814, 480},
-	{"engine/sim", 2007, 1400},
+	{"engine/sim", 2012, 1400},
 	{"engine/unfinished", 21, 21}, // of which memstore, check, measure and world know: a type of each before
 	{"policies", 2764, 1850},
 	{"scenarios", 1132, 800},      // the language with the rooms below it: 4,700 in all
@@ -55,7 +55,7 @@ var budgets = []budget{
 	{"scenarios/reference", 670, 700},
 	{"scenarios/scenariotest", 85, 90}, // for go test of repositories that have a policy of their own
 	{"scenarios/spec", 2958, 1900},
-	{"scenarios/study", 5004, 3000},
+	{"scenarios/study", 5003, 3000},
 	{"scenarios/trace", 1555, 1250},
 	{"scenarios/tree", 505, 444}, // YAML with positions
 	{"scenarios/validate", 1204, 600},
@@ -67,7 +67,7 @@ var budgets = []budget{
 	{"results/report", 6611, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1498, 1700},
 	{"cmd/bench", 4929, 3000}, // of which 90 find out when claims see new jobs
-	{"cmd/cli", 4972, 3600},
+	{"cmd/cli", 4971, 3600},
 	{"cmd/input", 144, 100},
 	{"cmd/play", 1118, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_650, 56_000
+	mostLines, goalLines             = 82_653, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -45,6 +45,7 @@ type run struct {
 	slot    engine.Slot
 	started engine.Time
 	plan    Execution
+	_       [8]byte // to a whole cache line
 }
 
 // Sim is one simulated run: nodes with engines, a store, a network and a virtual clock.

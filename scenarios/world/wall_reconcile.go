@@ -234,6 +234,7 @@ func (r *reconciler) job(events []engine.Event) {
 			}
 			if r.executed(e, &events[0], &l) {
 				latest = events[0].At
+				l.over = latest > r.end
 			}
 			if e.At = max(e.At, latest, started); r.options.Fence != engine.FenceToken && e.At == latest {
 				e.At++ // of one time, events are sorted by token, which need not be their order

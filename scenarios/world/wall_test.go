@@ -530,6 +530,24 @@ func TestReconcileSlowEnqueue(t *testing.T) {
 	}
 }
 
+// TestReconcileSlowEnqueueAtTheEnd has a claim after the end, at 114 ms, tell which of its jobs had been enqueued by then.
+func TestReconcileSlowEnqueueAtTheEnd(t *testing.T) {
+	ms := func(n int) engine.Time { return engine.Time(n) * engine.Time(time.Millisecond) }
+	for age, left := range map[int]int{15: 3, 10: 0} { // enqueued at 99 ms, or at 104
+		events := []engine.Event{{Kind: engine.Called, Op: engine.OpClaim, At: ms(130)}}
+		for job, at := range []int{120, 106 - age, 106 - age} {
+			e := engine.Event{Kind: engine.Enqueued, Job: engine.JobID(job + 1), At: ms(at)}
+			events = append(events, e)
+			e.Kind, e.At, e.Token, e.Delivery, e.Age = engine.Leased, ms(130), 1, 1, ms(age).Sub(0)
+			events = append(events, e)
+		}
+		ordered, b := reconcile(events, 100*time.Millisecond, engine.StoreOptions{})
+		if len(b.unresolved) != left || len(ordered) != left {
+			t.Errorf("an age of %d ms: left are %+v, of %d events", age, b.unresolved, len(ordered))
+		}
+	}
+}
+
 // TestReconcileLeftovers computes by hand the jobs that a store still holds at the end.
 func TestReconcileLeftovers(t *testing.T) {
 	ms := func(n int) engine.Time { return engine.Time(n) * engine.Time(time.Millisecond) }

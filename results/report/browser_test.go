@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
@@ -182,6 +183,20 @@ func TestPageTakenAlong(t *testing.T) {
 		t.Errorf("the PNG has %d pixels of the first policy's line", n)
 	}
 	quiet(t, tb)
+}
+
+// The replay of a run of two seconds tells the time in thousandths.
+func TestReplayOfAShortRun(t *testing.T) {
+	f := with("short", func(f *fixture) {
+		f.duration, f.bucket, f.warmup = 2*time.Second, 5*time.Millisecond, 0
+		f.storms = []measure.Window{{Name: "down", From: 800 * time.Millisecond, To: 850 * time.Millisecond}}
+	})
+	tb := browsertest.OpenFile(t, pageOf(t, f), 1100)
+	tb.Until(ready)
+	browsertest.Eval[bool](tb, `(e => { e.value = 412; return e.dispatchEvent(new Event("input")); })(document.getElementById("when"))`)
+	if got := browsertest.Eval[string](tb, `document.getElementById("when").getAttribute("aria-valuetext")`); !strings.HasPrefix(got, "at 82") {
+		t.Errorf("got %q, want the time in ms", got)
+	}
 }
 
 // The replay moves when started, and in steps if the user prefers no motion.

@@ -31,6 +31,8 @@ func TestTwins(t *testing.T) {
 		{"different", [][]float64{high, {0, 200, 2000, 2000, 1800, 200, 0, 0}}, []int{0, 1}},
 		{"different below a third", [][]float64{high, {0, 1, 1, 1, 1, 1, 0, 0}, {0, 1, 1, 1.05, 1, 1, 9, 0}}, []int{0, 1, 1}},
 		{"different where they leave the axis", [][]float64{append(slices.Repeat([]float64{10}, 90), high...), append(slices.Repeat([]float64{10}, 90), 10, 20, 20, 20, 20, 20, 10, 10)}, []int{0, 1}},
+		{"different in a short storm", [][]float64{slices.Repeat([]float64{50}, 100), slices.Concat(slices.Repeat([]float64{50}, 60), []float64{150, 150, 150}, slices.Repeat([]float64{50}, 37))}, []int{0, 1}},
+		{"different here and there", [][]float64{slices.Repeat([]float64{50}, 100), slices.Concat(slices.Repeat([]float64{50, 50, 50, 50, 150}, 8), slices.Repeat([]float64{50}, 60))}, []int{0, 0}},
 		{"a gap is no value", [][]float64{high, {nan, nan, nan, nan, nan, nan, nan, nan}}, []int{0, 1}},
 		{"nothing at all", [][]float64{{0, 0}, {0, 0}}, []int{0, 1}},
 	} {

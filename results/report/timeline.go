@@ -156,9 +156,10 @@ func twins(lines [][]float64, least float64) []int {
 }
 
 // coincide reports whether two curves, a and b, are within 6 % of each other at nine in ten of the times at which some
-// curve of the chart (lines) is visible: above the value least, at which curves lie on the axis.
+// curve of the chart (lines) is visible: above the value least, at which curves lie on the axis. Curves that are apart
+// for a fiftieth of the time, as in a short storm, do not coincide.
 func coincide(lines [][]float64, a, b []float64, least float64) bool {
-	apart, seen := 0, 0
+	apart, seen, stretch := 0, 0, 0
 	for i := range a {
 		if !slices.ContainsFunc(lines, func(l []float64) bool { return l[i] > least }) {
 			continue
@@ -167,6 +168,11 @@ func coincide(lines [][]float64, a, b []float64, least float64) bool {
 		low, high := math.Min(a[i], b[i]), math.Max(a[i], b[i])
 		if math.IsNaN(a[i]) != math.IsNaN(b[i]) || high > 1.06*low && high-low > least/1000 {
 			apart++
+			if stretch++; stretch*50 > len(a) {
+				return false
+			}
+		} else {
+			stretch = 0
 		}
 	}
 	return seen > 0 && apart*10 <= seen

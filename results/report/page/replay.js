@@ -20,6 +20,7 @@ function fit(dots) {
     "; above: fresh jobs that are ready, below: retries; at the right: the workers, busy with one or the other. Which job stands where in its line is not shown.";
 }
 
+const clock = () => last < 60 ? now : Math.round(now);
 function at(values) { // between two elements
   const i = Math.min(Math.max(now / step - .5, 0), values.length - 1), k = Math.floor(i), a = values[k] || 0, b = values[Math.min(k + 1, values.length - 1)] || 0;
   return a + (b - a) * (i - k);
@@ -32,7 +33,7 @@ function draw() {
   const blue = color("fresh"), amber = color("retry"), ink = color("ink"), muted = color("muted"), storm = data.storms.find(s => now >= s.from && now < s.to);
   c.font = "600 13px system-ui, sans-serif";
   c.fillStyle = storm ? color("storm") : muted;
-  c.fillText(seconds(Math.round(now)) + (storm ? " · " + storm.name : now < data.warmup ? " · warm-up" : ""), 10, 18);
+  c.fillText(seconds(clock()) + (storm ? " · " + storm.name : now < data.warmup ? " · warm-up" : ""), 10, 18);
   const side = 9, columns = 10, box = columns * side, end = wide - box - 34; // where the lines end
   const room = Math.max(Math.floor(end / side) - 1, 1);
   fit(room * rows);
@@ -71,7 +72,7 @@ function draw() {
   });
   when.value = Math.round(now / last * 1000);
   const i = Math.min(Math.floor(now / step), data.x.length - 1);
-  when.setAttribute("aria-valuetext", "at " + seconds(Math.round(now)) + ": " + shown.map(k => data.policies[k].name + " " + values.backlog(data.policies[k], i)).join(", "));
+  when.setAttribute("aria-valuetext", "at " + seconds(clock()) + ": " + shown.map(k => data.policies[k].name + " " + values.backlog(data.policies[k], i)).join(", "));
 }
 function frame(time) {
   if (!playing) return;

@@ -7,8 +7,8 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// Nearest returns the known word most similar to a misspelled one, or else the only one that begins with it, or "". Of
-// equally similar words one in the same case wins.
+// Nearest returns the known word most similar to a misspelled one, or "": one that differs in a letter, else the only
+// one that begins with it, else one that differs in more letters. Of equally similar words one in the same case wins.
 func Nearest(word string, known []string) string {
 	if len(word) < 2 || len(word) > 64 {
 		return ""
@@ -28,7 +28,7 @@ func Nearest(word string, known []string) string {
 			longer = append(longer, k)
 		}
 	}
-	if best == "" && len(longer) == 1 {
+	if least[0] > 1 && len(longer) == 1 {
 		return longer[0]
 	}
 	return best

@@ -6,11 +6,14 @@ func TestNearest(t *testing.T) {
 	names := []string{"seed", "seeds", "set", "format", "no-files"}
 	for _, tt := range []struct{ word, want string }{
 		{"sedes", "seeds"}, {"fromat", "format"}, {"form", "format"}, {"nofiles", "no-files"}, {"x", ""}, {"frobnicate", ""}, {"", ""},
-		{"Seed", "seed"}, {"SETS", "set"}, {"st", "set"}, {"fo", "format"}, {"no-f", "no-files"}, {"sx", ""},
+		{"Seed", "seed"}, {"SETS", "set"}, {"st", "set"}, {"for", "format"}, {"no-", "no-files"}, {"fo", "format"}, {"no-f", "no-files"}, {"sx", ""},
 	} {
 		if got := Nearest(tt.word, names); got != tt.want {
 			t.Errorf("Nearest(%q) is %q, want %q", tt.word, got, tt.want)
 		}
+	}
+	if got := Nearest("sto", []string{"seed", "set", "store"}); got != "store" {
+		t.Errorf("the word that begins with it is %q", got)
 	}
 	if got := Nearest("men", []string{"mean", "min"}); got != "mean" {
 		t.Errorf("of words that lack one letter it is %q, not the first", got)

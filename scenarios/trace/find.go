@@ -85,10 +85,15 @@ func (f *finder) see(e *engine.Event) {
 		f.open[e.Job] = j
 	}
 	if state := stateAfter(e); state != "" {
-		if e.Kind != engine.Promoted {
+		switch e.Kind {
+		case engine.Promoted, engine.Leased: // of held jobs, before they are due
+		case engine.Returned:
+			j.readySince = max(j.readySince, e.At)
+		default:
 			j.readySince = e.At.Add(e.Delay)
 		}
-		j.ready, j.ended = state == "ready", state == "done" || state == "dead"
+		j.ready = state == "ready" || state == "waiting" && f.s.seen.Engine.Waiting.Value()
+		j.ended = state == "done" || state == "dead"
 	}
 	switch e.Kind {
 	case engine.Enqueued:

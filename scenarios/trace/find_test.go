@@ -3,9 +3,11 @@ package trace
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 
 	"qsim/engine"
+	"qsim/results/plain"
 )
 
 // fencing has jobs that end while commits about them are under way, from holders that woke too
@@ -116,6 +118,10 @@ func TestFindCounts(t *testing.T) {
 // more; one without a delay waits for its promoter, and is not ready before.
 func TestLeftWaiting(t *testing.T) {
 	for _, tt := range []struct{ name, engine, storm, job, state, want string }{
+		{"held, due", "{workers: 1, waiting: held}", "{name: gone, at: 10500ms, crash: {nodes: 1, restart-after: 9h}}", "a/11", "waiting",
+			"is left waiting, after 1m34s for its first claim"},
+		{"held, and not due when given back", "{workers: 1, waiting: held}", "{name: gone, at: 10500ms, stop: {nodes: 1, grace: 9h}}", "a/0", "ready",
+			"is left waiting, after 1m45s for its second claim"},
 		{"no node", "{workers: 1}", "{name: gone, at: 10500ms, crash: {nodes: 1, restart-after: 9h}}", "a/11", "ready",
 			"is left waiting, after 1m49s for its first claim"},
 		{"promoted late", "{workers: 1, promoter: {every: 30s}, phase: together, fetch: {cooldown: 9h}}", "{name: gone, at: 40s, crash: {nodes: 1, restart-after: 9h}}", "a/0", "ready",
@@ -125,7 +131,8 @@ func TestLeftWaiting(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := simulation(t, "name: left\nduration: 1m\nwarmup: 0s\nengine: "+tt.engine+"\nretry: {backoff: {kind: none}}\n"+
-				"jobs: [{class: a, arrivals: {process: constant, rate: 1/s, stop: 20s}, service: 1ms, fails: {rate: 100%}}]\n"+
+				"jobs: [{class: a, arrivals: {process: constant, rate: 1/s, stop: 20s}, service: 1ms, fails: {rate: 100%}, delay: "+
+				plain.Either(strings.HasPrefix(tt.name, "held"), "15s", "0s")+"}]\n"+
 				"storms: ["+tt.storm+"]\npolicies: [{kind: fresh-first}]", 1)
 			found, err := s.Find(context.Background())
 			if err != nil || found[0].Words != tt.want {

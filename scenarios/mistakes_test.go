@@ -55,6 +55,7 @@ func TestMistakes(t *testing.T) {
 		{"a storm's type", storm("at: 10m, type: fail"), []string{
 			`4:27: unknown key "type" = the kind of a storm is a key of its own: fail: {rate: 97%}, see qsim list storms`}},
 		{"lt", job + "objectives:\n  - {metric: fresh.wait.p99, lt: 10s}\n", []string{`4:30: unknown key "lt" = write below: the metric must be at most this`}},
+		{"a long key", strings.Repeat("k", 1000) + ": 5\n" + job, []string{`1:1: unknown key "` + strings.Repeat("k", 40) + `…" = known keys here: `}},
 		{"retry: 5", "retry: 5\n" + job, []string{`1:8: want a map of keys, not 5 = write retry: {max-retries: 5}`}},
 
 		// Held leases are extended, one by one or all of a node at once.

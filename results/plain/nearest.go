@@ -24,7 +24,7 @@ func Nearest(word string, known []string) string {
 		if slices.Compare(distance, least) < 0 {
 			best, least = k, distance
 		}
-		if strings.HasPrefix(k, strings.ToLower(word)) {
+		if strings.HasPrefix(strings.ToLower(k), strings.ToLower(word)) {
 			longer = append(longer, k)
 		}
 	}

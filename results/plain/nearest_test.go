@@ -15,6 +15,9 @@ func TestNearest(t *testing.T) {
 	if got := Nearest("sto", []string{"seed", "set", "store"}); got != "store" {
 		t.Errorf("the word that begins with it is %q", got)
 	}
+	if got := Nearest("shared", []string{"lifo", "Shared queue"}); got != "Shared queue" {
+		t.Errorf("the word that begins with it in another case is %q", got)
+	}
 	if got := Nearest("men", []string{"mean", "min"}); got != "mean" {
 		t.Errorf("of words that lack one letter it is %q, not the first", got)
 	}

@@ -44,9 +44,6 @@ func UnknownWord(what, word string, words []string, help string) *quantity.Error
 // UnknownKey returns the error for an unknown key, with the most similar known key as help.
 func UnknownKey(key string, known []string) *quantity.Error {
 	e := quantity.Errorf("unknown key %s", quantity.Quote(key))
-	if !quantity.IsNumber(key) {
-		e.Message = fmt.Sprintf("unknown key %q", key)
-	}
 	e.Help = cmp.Or(nearest(key, known), plain.When(len(known) > 0, "known keys here: "+strings.Join(known, ", ")))
 	return e
 }

@@ -128,7 +128,7 @@ func atLeast(v *results.Verdict, info measure.MetricInfo) string {
 	return results.FormatEstimate(&results.Estimate{Mean: v.Value, Bound: v.Bound}, info)
 }
 
-// remedy returns, as text, an incident's cure, whose class it is for, its cost, whether it is in place and whether it helps.
+// remedy returns, as text, an incident's cure, whose class it is for, whether it is in place and helps, and its cost.
 func (f *Finding) remedy() string {
 	enough := map[results.Outcome]string{results.Missed: "not enough", results.Unclear: "perhaps not enough"}
 	there, helps := plain.When(f.There, "in place already"), plain.Either(f.Worse, "worse", enough[f.Cured.Outcome])

@@ -38,7 +38,7 @@ func (c *validator) checkPolicies() {
 			c.checkPolicy(in, i, p)
 		}
 		for _, name := range slices.Sorted(maps.Keys(p.Params)) {
-			if !in.Has("kind") && plain.Nearest(name, []string{"kind"}) != "" {
+			if _, err := policies.Find(p.Params[name].Value); err == nil && !in.Has("kind") {
 				c.Add(in.In(name).Place(":"), reference.UnknownKey(name, []string{"kind"}))
 			}
 		}

@@ -28,8 +28,11 @@ func RecordJobs(all ...Recorder) JobRecorder {
 		if j, ok := rec.(JobRecorder); ok && to == (nobody{}) {
 			to = j
 		} else if rec != nil {
-			b := &eventBuilder{first: to, second: rec}
-			b.keeper, _ = rec.(keeper)
+			b := &eventBuilder{first: to, second: rec, most: 1}
+			if b.keeper, _ = rec.(keeper); b.keeper != nil {
+				b.most = len(b.events)
+				b.keeper.Await(b.pass)
+			}
 			to = b
 		}
 	}
@@ -48,32 +51,45 @@ func (nobody) Started(Time, int32, Slot, *Lease, time.Duration)             {}
 func (nobody) Finished(Time, int32, Slot, *Lease, ErrorKind, time.Duration) {}
 func (nobody) Committed(Time, int32, EventKind, *Outcome, *Result)          {}
 
-// keeper is a Recorder that keeps events, some of them built in its own memory, so that they are not copied.
+// keeper is a Recorder that takes many events at a time, since code that goes on running stays in the cache.
 type keeper interface {
-	// Add adds an event, whose fields the caller sets at once, and replaces Record for that event.
-	Add() *Event
+	// Take replaces Record for each of the events.
+	Take(events []Event)
+	// Await has the keeper call pass before it is asked for what depends on the events that it has not got yet.
+	Await(pass func())
 }
 
 // eventBuilder is a JobRecorder that passes events to two recorders, to the second as Event values.
 type eventBuilder struct {
 	first  JobRecorder
 	second Recorder
-	keeper keeper // the second, if it is one
-	event  Event  // the latest event, if the second is no keeper
+	keeper keeper    // the second, if it is one
+	events [32]Event // events not passed to the second yet
+	built  int       // number of them
+	most   int       // number at which they are passed
 }
 
 // add returns the memory in which the next event is built.
 func (b *eventBuilder) add() *Event {
-	if b.keeper != nil {
-		return b.keeper.Add()
-	}
-	return &b.event
+	b.built++
+	return &b.events[b.built-1]
 }
 
-// added passes the event that was built to the second recorder, which has it already if it is a keeper.
+// added passes the events that were built to the second recorder, if they are enough.
 func (b *eventBuilder) added() {
-	if b.keeper == nil {
-		b.second.Record(&b.event)
+	if b.built == b.most {
+		b.pass()
+	}
+}
+
+func (b *eventBuilder) pass() {
+	events := b.events[:b.built]
+	if b.built = 0; b.keeper != nil {
+		b.keeper.Take(events)
+		return
+	}
+	for i := range events {
+		b.second.Record(&events[i])
 	}
 }
 
@@ -84,55 +100,55 @@ func (b *eventBuilder) Record(e *Event) {
 }
 
 func (b *eventBuilder) Called(at Time, node int32, op Op, rows int32) {
-	b.first.Called(at, node, op, rows)
 	e := b.add()
 	*e = Event{At: at, Kind: Called}
 	e.Node, e.Op, e.Count = node, op, rows
+	b.first.Called(at, node, op, rows)
 	b.added()
 }
 
 func (b *eventBuilder) Enqueued(at Time, j *NewJob) {
-	b.first.Enqueued(at, j)
 	e := b.add()
 	*e = Event{At: at, Kind: Enqueued, Node: -1}
 	e.JobKind, e.Tenant, e.Job, e.Delay = j.Kind, j.Tenant, j.ID, j.Delay
+	b.first.Enqueued(at, j)
 	b.added()
 }
 
 func (b *eventBuilder) Promoted(at Time, node int32, p *Promotion) {
-	b.first.Promoted(at, node, p)
 	e := b.add()
 	*e = Event{At: at, Kind: Promoted, Node: node, Class: p.Class, JobKind: p.Kind, Tenant: p.Tenant, Job: p.Job}
+	b.first.Promoted(at, node, p)
 	b.added()
 }
 
 func (b *eventBuilder) Leased(at Time, node int32, l *Lease) {
-	b.first.Leased(at, node, l)
 	e := b.add()
 	e.fill(at, Leased, node, l)
+	b.first.Leased(at, node, l)
 	b.added()
 }
 
 func (b *eventBuilder) Started(at Time, node int32, s Slot, l *Lease, waited time.Duration) {
-	b.first.Started(at, node, s, l, waited)
 	e := b.add()
 	*e = Event{At: at, Kind: Started, Waited: waited}
 	e.runs(node, s, l)
+	b.first.Started(at, node, s, l, waited)
 	b.added()
 }
 
 func (b *eventBuilder) Finished(at Time, node int32, s Slot, l *Lease, err ErrorKind, ran time.Duration) {
-	b.first.Finished(at, node, s, l, err, ran)
 	e := b.add()
 	*e = Event{At: at, Kind: Finished, Error: err, Ran: ran}
 	e.runs(node, s, l)
+	b.first.Finished(at, node, s, l, err, ran)
 	b.added()
 }
 
 func (b *eventBuilder) Committed(at Time, node int32, kind EventKind, o *Outcome, r *Result) {
-	b.first.Committed(at, node, kind, o, r)
 	e := b.add()
 	e.judge(at, kind, node, o, r)
+	b.first.Committed(at, node, kind, o, r)
 	b.added()
 }
 

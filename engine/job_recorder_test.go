@@ -8,18 +8,15 @@ import (
 	"qsim/engine/sim"
 )
 
-// keeper is a Recorder that counts the events which were built in its own memory.
+// keeper is a Recorder of events that it takes many at a time.
 type keeper struct {
-	next  engine.Event
-	built int
+	events
+	pass func()
 }
 
-func (k *keeper) Add() *engine.Event {
-	k.built++
-	return &k.next
-}
+func (k *keeper) Take(events []engine.Event) { k.events = append(k.events, events...) }
 
-func (k *keeper) Record(*engine.Event) { k.built = -1 }
+func (k *keeper) Await(pass func()) { k.pass = pass }
 
 // TestRecordJobsAsEvents passes every call of a JobRecorder to a Recorder of events, and compares
 // the digest of each event with that which a simulation computes from its source.
@@ -64,8 +61,14 @@ func TestRecordJobsAsEvents(t *testing.T) {
 			tt.record(engine.RecordJobs(&beside, engine.RecordJobs(nil, &alone)))
 			tt.record(engine.RecordJobs(nil)) // nobody listens
 			var own keeper
-			if tt.record(engine.RecordJobs(&own)); own.built != 1 || own.next != tt.want {
-				t.Errorf("%d events built in the recorder's memory, the last one %+v, want %+v", own.built, own.next, tt.want)
+			many := engine.RecordJobs(&own)
+			for n := range 33 {
+				if tt.record(many); len(own.events) != (n+1)/32*32 {
+					t.Errorf("%d events were passed on after %d", len(own.events), n+1)
+				}
+			}
+			if own.pass(); len(own.events) != 33 || own.events[0] != tt.want || own.events[32] != tt.want {
+				t.Errorf("%d events were passed on, want 33 of %+v", len(own.events), tt.want)
 			}
 			if len(alone) != 1 || alone[0] != tt.want || len(beside) != 1 || beside[0] != tt.want {
 				t.Errorf("recorded %+v and %+v, want %+v", alone, beside, tt.want)

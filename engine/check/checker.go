@@ -9,12 +9,11 @@ import (
 // Checker is an engine.Recorder that verifies the invariants of a run and stores the first breach. It belongs to one
 // run. It applies the rules for each kind of event, then updates its own state of jobs and processes.
 type Checker struct {
-	rules  Rules
-	d      derived
-	asked  [numKinds]*asked // first rule of each kind of event
-	at     subject          // event being checked
-	queue  [32]engine.Event // events to check: many at a time, since code that goes on running stays in the cache
-	queued int              // number of events in the queue
+	rules Rules
+	d     derived
+	asked [numKinds]*asked // first rule of each kind of event
+	at    subject          // event being checked
+	pass  func()           // see Await
 
 	jobs         jobs
 	nodes        []node
@@ -61,6 +60,7 @@ type subject struct {
 func New(r Rules) *Checker {
 	r.Store = r.Store.Complete()
 	c := &Checker{rules: r, d: r.derive(), nodes: make([]node, r.Nodes), ready: engine.Never, kept: r.Calm - 1}
+	c.Await(func() {})
 	c.wakes.at, c.claim.owed = engine.Never, make([]owed, r.Nodes)
 	c.running = make([]int, len(r.Store.MaxRunning))
 	c.jobs.recoveries, c.jobs.passed = make(map[ref]recoveries), make(map[ref]time.Duration)
@@ -95,31 +95,23 @@ func (c *Checker) Checks() [NumInvariants]int64 {
 	return checks
 }
 
-// Record queues an event. It is checked at once if a process starts or dies, and otherwise when one that Add returned
-// would be.
-func (c *Checker) Record(e *engine.Event) {
-	if *c.Add() = *e; e.Kind >= engine.NodeUp {
-		c.caughtUp()
+// Record checks an event, after those recorded before.
+func (c *Checker) Record(e *engine.Event) { c.caughtUp().check(e) }
+
+// Take checks events, recorded one after the other.
+func (c *Checker) Take(events []engine.Event) {
+	for i := range events {
+		c.check(&events[i])
 	}
 }
 
-// Add queues an event whose fields the caller sets at once. It is checked when the queue is full and the next event
-// comes, or before the checker is asked for what depends on it.
-func (c *Checker) Add() *engine.Event {
-	if c.queued == len(c.queue) {
-		c.caughtUp()
-	}
-	c.queued++
-	return &c.queue[c.queued-1]
-}
+// Await has the checker call pass, which passes to Take the events that were recorded and not passed yet, before it is
+// asked for what depends on them.
+func (c *Checker) Await(pass func()) { c.pass = pass }
 
-// caughtUp returns the checker, after it has checked the queued events.
+// caughtUp returns the checker, after it has checked all events that were recorded.
 func (c *Checker) caughtUp() *Checker {
-	n := c.queued
-	c.queued = 0
-	for i := range n {
-		c.check(&c.queue[i])
-	}
+	c.pass()
 	return c
 }
 

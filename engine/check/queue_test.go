@@ -26,28 +26,15 @@ func TestCatchesUp(t *testing.T) {
 		"Idles":     func(c *Checker) { c.Idles(0, 0) },
 		"Overtaken": func(c *Checker) { c.Overtaken(0, 0) },
 		"Waits":     func(c *Checker) { c.Waits(time.Second) },
-		"a start":   func(c *Checker) { c.Record(&engine.Event{Kind: engine.NodeUp}) },
-		"full": func(c *Checker) {
-			for id := range engine.JobID(len(c.queue)) {
-				c.Record(&engine.Event{Kind: engine.Enqueued, Job: id + 2, Node: -1})
-			}
-			c.queued-- // of the event that found it full
-		},
+		"Record":    func(c *Checker) { c.Record(&engine.Event{Kind: engine.NodeUp}) },
 	} {
 		c := New(Rules{Nodes: 1})
-		c.Record(&engine.Event{Kind: engine.Enqueued, Job: 1, Node: -1})
-		if ask(c); c.queued != 0 || c.events[engine.Enqueued] == 0 {
-			t.Errorf("%s: %d events are queued, and %d jobs known", name, c.queued, c.events[engine.Enqueued])
+		engine.RecordJobs(c).Enqueued(0, &engine.NewJob{ID: 1})
+		if c.events[engine.Enqueued] != 0 {
+			t.Errorf("%s: an event is checked before anything is asked", name)
 		}
-	}
-}
-
-// TestAdd records an event that is built in the checker's own memory, and one that was built elsewhere.
-func TestAdd(t *testing.T) {
-	c := New(Rules{Nodes: 1})
-	*c.Add() = engine.Event{Kind: engine.Enqueued, Job: 1, Node: -1}
-	c.Record(&engine.Event{Kind: engine.Enqueued, Job: 2, Node: -1})
-	if c.Balance(engine.Stats{Ready: [engine.NumClasses]int{2, 0}}); c.Breach() != nil {
-		t.Error(c.Breach())
+		if ask(c); c.events[engine.Enqueued] != 1 {
+			t.Errorf("%s: the event before it is not checked", name)
+		}
 	}
 }

@@ -45,7 +45,7 @@ func (p AdaptiveLIFO) StatsEvery() time.Duration {
 // Guarantees returns the guarantee that no worker idles while a job is ready, and that plans ask for the newest jobs
 // just when, by the latest statistics, the oldest has waited longer than OlderThan. A Law (plan checker) verifies that.
 func (p AdaptiveLIFO) Guarantees() Promise {
-	return Promise{Conserving: true, Law: func() Law { return law{plan: p.breach} }}
+	return Promise{Conserving: true, Law: func() Law { return &law{plan: p.breach} }}
 }
 
 // breach describes how a plan breaks the guarantee of adaptive-lifo: newest first just when the oldest ready job is

@@ -193,7 +193,7 @@ type outage struct {
 // nor claim more than a due probe of one whose breaker is open, nor leave a probe overdue.
 func (p *Breaker) law() Law {
 	of, after, tries := make([]outage, len(p.Kinds)), p.ProbeAfter, -1 // tries: dependency probed by the latest plan
-	return law{func(v *engine.View, terms []engine.Term) string {
+	return &law{func(v *engine.View, terms []engine.Term) string {
 		overdue := false
 		tries = -1
 		for i := range of {

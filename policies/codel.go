@@ -86,7 +86,7 @@ func (p *CoDel) Observe(o *engine.Observation) {
 func (p *CoDel) Guarantees() Promise {
 	g := Promise{Conserving: true, Law: func() Law {
 		emptyAt, plan := engine.Never, pending{}
-		return law{func(v *engine.View, terms []engine.Term) string {
+		return &law{func(v *engine.View, terms []engine.Term) string {
 			if emptyAt == engine.Never {
 				emptyAt = v.Now
 			}

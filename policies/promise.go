@@ -45,9 +45,9 @@ type law struct {
 	observe func(o *engine.Observation) // nil: it learns nothing from observations
 }
 
-func (l law) Plan(v *engine.View, terms []engine.Term) string { return l.plan(v, terms) }
+func (l *law) Plan(v *engine.View, terms []engine.Term) string { return l.plan(v, terms) }
 
-func (l law) Observe(o *engine.Observation) {
+func (l *law) Observe(o *engine.Observation) {
 	if l.observe != nil {
 		l.observe(o)
 	}
@@ -57,7 +57,7 @@ func (l law) Observe(o *engine.Observation) {
 // room returns the least and the most retries that a plan may allow, of which negative numbers count as 0; observe
 // updates what these depend on, nil if they are constant.
 func ration(room func(v *engine.View) (least, most int64), observe func(o *engine.Observation)) Law {
-	return law{func(v *engine.View, terms []engine.Term) string {
+	return &law{func(v *engine.View, terms []engine.Term) string {
 		least, most := room(v)
 		idle := int64(v.Idle)
 		least, most = max(0, min(least, idle)), max(0, min(most, idle))

@@ -54,7 +54,7 @@ func (p *Split) Guarantees() Promise {
 		num, den := p.Priority.Fraction()
 		var owed, after int64 // claims owed to priority before and after the latest plan, in jobs times den
 		var plan pending
-		return law{func(v *engine.View, terms []engine.Term) string {
+		return &law{func(v *engine.View, terms []engine.Term) string {
 			plan = pending{limit: v.Idle}
 			urgent, oldest := 0, 0
 			for i := range terms {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +24,7 @@ import (
 	"qsim/results/plain"
 	"qsim/results/report"
 	"qsim/scenarios"
+	"qsim/scenarios/pool"
 	"qsim/scenarios/world"
 )
 
@@ -199,11 +201,18 @@ func drawn(stored *results.Stored) (files []results.File, err error) {
 			return nil, err
 		}
 	}
-	page, err := report.Page(stored.Summary, figures, options)
-	if err != nil {
-		return nil, err
-	}
-	return append(report.Files("charts", figures), results.File{Path: reportFile, Data: page}), nil
+	var parts [3][]results.File // drawn side by side: the page, and the charts in two halves
+	half := len(figures) / 2
+	err = pool.Each(context.Background(), pool.Width(0), len(parts), func(_ context.Context, i int) error {
+		if i < 2 {
+			parts[i] = report.Files("charts", [2][]report.Figure{figures[:half], figures[half:]}[i])
+			return nil
+		}
+		page, err := report.Page(stored.Summary, figures, options)
+		parts[i] = []results.File{{Path: reportFile, Data: page}}
+		return err
+	})
+	return slices.Concat(parts[:]...), err
 }
 
 // absences returns a sentence for each part that a report lacks because the run's folder lacks its data. If the folder

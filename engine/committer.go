@@ -99,6 +99,12 @@ func (c *committer) next(e *Engine, s Slot) *Outcome {
 	return &b.outcomes[len(b.slots)-1]
 }
 
+// guard sets the condition (fence) under which an outcome returned by next takes effect, in place of the store's fence.
+func (c *committer) guard(o *Outcome, f Fence) {
+	o.Guard = f
+	c.guarded++
+}
+
 // added completes an outcome begun by next, once it is filled in. It sends the batch if that is full or need not wait.
 func (c *committer) added(e *Engine) {
 	c.pending++
@@ -257,8 +263,14 @@ func (c *committer) onCommitted(e *Engine, r *Call) {
 
 // land removes a batch of outcomes from those that occupy a commit call; the others keep their order.
 func (c *committer) land(b *batch) {
-	i := slices.Index(c.flying, b)
-	c.flying = slices.Delete(c.flying, i, i+1)
+	n := 0
+	for _, other := range c.flying {
+		if other != b {
+			c.flying[n] = other
+			n++
+		}
+	}
+	c.flying = c.flying[:n]
 }
 
 func hasUnapplied(results []Result) bool {

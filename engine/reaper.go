@@ -135,8 +135,7 @@ func (r *reaper) write(e *Engine) {
 	for i := range r.read {
 		o := e.commit.next(e, noSlot)
 		r.outcome(e, o, &r.read[i], readAt)
-		o.Guard = e.cfg.Reaper.Guard
-		e.commit.guarded++
+		e.commit.guard(o, e.cfg.Reaper.Guard)
 		e.commit.added(e)
 	}
 	if r.starting {

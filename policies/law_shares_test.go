@@ -11,7 +11,7 @@ import (
 func TestAsked(t *testing.T) {
 	terms := []engine.Term{ask(engine.Fresh, 2), ask(engine.Retry, 9), ask(engine.AnyClass, 1)}
 	for _, tt := range []struct{ idle, fresh, retries int }{{8, 3, 8}, {20, 3, 10}, {1, 1, 1}} {
-		if fresh, retries := asked(&engine.View{Idle: tt.idle}, terms); fresh != tt.fresh || retries != tt.retries {
+		if fresh, retries := Asked(&engine.View{Idle: tt.idle}, terms); fresh != tt.fresh || retries != tt.retries {
 			t.Errorf("%d idle workers: got %d fresh jobs and %d retries, want %d and %d", tt.idle, fresh, retries,
 				tt.fresh, tt.retries)
 		}

@@ -61,7 +61,7 @@ func ration(room func(v *engine.View) (least, most int64), observe func(o *engin
 		least, most := room(v)
 		idle := int64(v.Idle)
 		least, most = max(0, min(least, idle)), max(0, min(most, idle))
-		switch fresh, retries := asked(v, terms); {
+		switch fresh, retries := Asked(v, terms); {
 		case int64(retries) < least || int64(retries) > most:
 			return fmt.Sprintf("a plan for %d jobs has room for %d retries, want %d to %d", v.Idle, retries, least, most)
 		case fresh < v.Idle:
@@ -71,9 +71,9 @@ func ration(room func(v *engine.View) (least, most int64), observe func(o *engin
 	}, observe}
 }
 
-// asked returns the highest numbers of fresh jobs and of retries that a plan, a list of terms, could claim in an
+// Asked returns the highest numbers of fresh jobs and of retries that a plan, a list of terms, could claim in an
 // engine's state v.
-func asked(v *engine.View, terms []engine.Term) (fresh, retries int) {
+func Asked(v *engine.View, terms []engine.Term) (fresh, retries int) {
 	for i := range terms {
 		n := min(terms[i].Limit, v.Idle)
 		if terms[i].Class != engine.Retry {

@@ -102,7 +102,7 @@ func (p *Separate) Guarantees() Promise {
 		return &law{func(v *engine.View, terms []engine.Term) string {
 			workers := [engine.NumClasses]int{engine.Fresh: v.Workers - p.RetryWorkers, engine.Retry: p.RetryWorkers}
 			began = both
-			fresh, retries := asked(v, terms)
+			fresh, retries := Asked(v, terms)
 			for class, got := range [engine.NumClasses]int{engine.Fresh: fresh, engine.Retry: retries} {
 				room := max(0, min(v.Idle, workers[class]-v.InFlight[class]))
 				if got > room || got < room && (engine.Class(class) == engine.Fresh || p.RetryPoll == 0) {

@@ -276,12 +276,8 @@ func (c *Checker) Claims(node int32, under bool) { c.nodes[node].plans.under = u
 // Extends records that a call of a node to extend leases is on its way to the store.
 func (c *Checker) Extends(node int32) { c.nodes[node].extends++ }
 
-// Planned records the latest time at which the fetch policy of a node planned a claim, which is on its way if under is
-// set.
-func (c *Checker) Planned(node int32, at engine.Time, under bool) {
-	p := &c.nodes[node].plans
-	p.at, p.under = at, p.under || under
-}
+// Planned records the latest time at which the fetch policy of a node planned a claim.
+func (c *Checker) Planned(node int32, at engine.Time) { c.nodes[node].plans.at = at }
 
 // Idles reports whether a node runs, was not told to stop, and since a time has had idle workers and got no job.
 func (c *Checker) Idles(node int32, since engine.Time) bool {

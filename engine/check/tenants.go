@@ -34,10 +34,7 @@ const mostTenants, mostCompared = 64, 1 << 10
 
 // tenant returns the state of the tenant id; nil where no policy chooses by tenant, or there are too many.
 func (c *Checker) tenant(id engine.TenantID) *tenant {
-	if !c.d.byTenant {
-		return nil
-	}
-	if c.tenants.many = c.tenants.many || id >= mostTenants; c.tenants.many {
+	if c.tenants.many = c.tenants.many || id >= mostTenants; !c.d.byTenant || c.tenants.many {
 		return nil
 	}
 	for int(id) >= len(c.tenants.of) {

@@ -60,16 +60,13 @@ type told struct {
 }
 
 func (t *told) Plan(v *engine.View, dst []engine.Term) []engine.Term {
+	t.checker.Planned(t.node, v.Now)
 	from := len(dst)
 	dst = t.Policy.Plan(v, dst)
 	terms, kinds, whole := dst[from:], engine.Kinds(0), true
-	t.checker.Planned(t.node, v.Now, len(terms) > 0 && !t.sent)
-	var asks [engine.NumClasses + 1]int // jobs that all terms of a class may claim
-	t.allows = asks
+	t.allows = [engine.NumClasses + 1]int{}
 	for i := range terms {
 		term := &terms[i]
-		n := min(term.Limit, v.Idle)
-		asks[term.Class] += n
 		if kinds |= term.Kinds; term.Kinds == 0 {
 			kinds = ^engine.Kinds(0)
 		}
@@ -78,16 +75,17 @@ func (t *told) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 			continue
 		}
 		if term.MaxWait == 0 || term.Shed > 0 {
-			t.allows[term.Class] += n
+			t.allows[term.Class] += min(term.Limit, v.Idle)
 		}
 		if term.Class == engine.AnyClass || term.Rule != nil || term.MaxWait != 0 || term.Shed != 0 {
 			whole = false
 		}
 	}
-	t.kinds, t.idle, t.whole, t.goesOn = kinds, v.Idle, whole, false
-	for class := range t.most {
-		t.most[class] = min(asks[class]+asks[engine.AnyClass], v.Idle)
+	if len(terms) > 0 && !t.sent {
+		t.checker.Claims(t.node, true)
 	}
+	t.kinds, t.idle, t.whole, t.goesOn = kinds, v.Idle, whole, false
+	t.most[engine.Fresh], t.most[engine.Retry] = policies.Asked(v, terms)
 	if t.law != nil {
 		if wrong := t.law.Plan(v, terms); wrong != "" {
 			t.checker.Complain(check.Shares, 0, "node %d: %s", t.node, wrong)
@@ -113,9 +111,7 @@ func (t *told) Observe(o *engine.Observation) {
 			t.node, others, t.kinds)
 	}
 	if !o.Ended {
-		if t.got[o.Class] = o.Count; o.Class == engine.Retry { // the last one
-			t.note()
-		}
+		t.note(o)
 	}
 	t.Policy.Observe(o)
 	if t.law != nil {
@@ -123,15 +119,16 @@ func (t *told) Observe(o *engine.Observation) {
 	}
 }
 
-// note judges what the latest claim returned. If fewer jobs of a class than it might return, it left none that was
-// ready. If as many as planned, and workers are still idle, more jobs may be ready, and the checker expects the node to
-// plan another claim at once.
-func (t *told) note() {
+// note records how many jobs of a class the latest claim returned, retries last. If fewer than it might return, it left
+// none that was ready. If as many as planned, and workers are still idle, more jobs may be ready, and the checker
+// expects the node to plan another claim at once.
+func (t *told) note(o *engine.Observation) {
+	t.got[o.Class] = o.Count
 	t.checker.Claims(t.node, false)
 	total := t.got[engine.Fresh] + t.got[engine.Retry]
 	more := t.got[engine.Fresh] >= t.allows[engine.Fresh] || t.got[engine.Retry] >= t.allows[engine.Retry]
 	t.left = total >= t.idle || more && total >= t.allows[engine.AnyClass]
-	if t.whole && 0 < total && total < t.idle {
+	if o.Class == engine.Retry && t.whole && 0 < total && total < t.idle {
 		for class, n := range t.got[:] {
 			t.goesOn = t.goesOn || n > 0 && n == t.most[class] && t.checker.MayClaim(t.node)
 		}

@@ -24,6 +24,7 @@ type distribution struct {
 	waits     []float64 // s, ascending
 	shares    []float64 // share of the jobs that waited longer than the wait of the same index
 	unclaimed float64   // share of the jobs never claimed
+	p99       float64   // s: of all jobs, as in the table; infinite if it falls among those never claimed
 	none      bool      // the policy had no such job
 }
 
@@ -106,6 +107,7 @@ func newDistribution(h *measure.NamedHistogram) (c distribution) {
 	}
 	c.unclaimed = float64(h.Unresolved.Count()) / float64(h.Count())
 	c.waits, c.shares = h.CCDF()
+	c.p99 = plain.Either(c.unclaimed > .01*(1+1e-9), math.Inf(1), h.Ended.Quantile(.99/(1-c.unclaimed)).Seconds())
 	return c
 }
 
@@ -124,18 +126,14 @@ func (c *distribution) over(wait float64) float64 {
 	return share
 }
 
-// exceeded returns the wait that the given share of jobs exceeds, a quantile. If that lies among the jobs never
-// claimed, more is true and the wait is the longest one known.
-func (c *distribution) exceeded(share float64) (wait float64, more bool) {
+// longest returns the wait that a share of leastShare of the jobs exceeds, or else the longest one known.
+func (c *distribution) longest() float64 {
 	for i, s := range c.shares {
-		if s <= share*(1+1e-9) {
-			return c.waits[i], false
+		if s <= leastShare*(1+1e-9) {
+			return c.waits[i]
 		}
 	}
-	if len(c.waits) == 0 {
-		return 0, true
-	}
-	return c.waits[len(c.waits)-1], true
+	return c.waits[len(c.waits)-1]
 }
 
 // lines returns the curve of a distribution of waits, and a thin line to the right of it for the jobs never claimed.
@@ -177,8 +175,7 @@ func distributionRange(all []distribution, at limit) (from, to float64) {
 			continue
 		}
 		low = math.Min(low, c.waits[0])
-		wait, _ := c.exceeded(leastShare)
-		high = math.Max(high, wait)
+		high = math.Max(high, c.longest())
 	}
 	if math.IsInf(low, 1) {
 		low = high / 100
@@ -192,7 +189,7 @@ func distributionRange(all []distribution, at limit) (from, to float64) {
 }
 
 // distributionValues returns, for each policy, the share of jobs that wait longer than the limit or, without a limit,
-// the p99 wait (infinite if it falls among jobs never claimed), for the title and the alternative text.
+// the p99 wait, for the title and the alternative text.
 func distributionValues(all []distribution, at limit) ([]float64, func(float64) string) {
 	values := make([]float64, len(all))
 	for i := range all {
@@ -202,10 +199,7 @@ func distributionValues(all []distribution, at limit) ([]float64, func(float64) 
 		case at.Bound > 0:
 			values[i] = all[i].over(at.Bound)
 		default:
-			wait, more := all[i].exceeded(.01)
-			if values[i] = wait; more {
-				values[i] = math.Inf(1)
-			}
+			values[i] = all[i].p99
 		}
 	}
 	if at.Bound > 0 {

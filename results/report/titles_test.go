@@ -199,6 +199,12 @@ func pooled(long, lost int, during string) results.PolicyData {
 }
 
 func TestDistributionTitle(t *testing.T) {
+	rounded := pooled(34, 0, "")
+	for range 10 {
+		rounded.Pooled[0].Ended.Record(182 * time.Second)
+	}
+	rounded.Pooled[0].Ended.Record(300 * time.Second)
+	middle := rounded.Pooled[0].Ended.Quantile(.99).Seconds() // of the bucket of 182 s, as the metric has it
 	limit := []measure.Objective{{Query: measure.Query{Metric: "fresh.wait.p99"}, Bound: 10, Text: "below 10s"}}
 	tests := []struct {
 		name   string
@@ -213,10 +219,11 @@ func TestDistributionTitle(t *testing.T) {
 		{"some lost", limit, []results.PolicyData{pooled(30, 4, ""), pooled(2, 0, "")}, "34% of fresh jobs wait longer than 10s or are never claimed with Shared FIFO, 2% with Weighted 80/20"},
 		{"all lost", limit, []results.PolicyData{pooled(0, 100, ""), pooled(0, 100, "")}, "No fresh job is claimed under any policy"},
 		{"one policy", limit, []results.PolicyData{pooled(34, 0, "")}, "34% of fresh jobs wait longer than 10s with Shared FIFO"},
-		{"no limit", nil, []results.PolicyData{pooled(34, 0, ""), pooled(0, 0, "")}, "Fresh p99 wait is 1m with Shared FIFO, 100ms with Weighted 80/20"},
+		{"no limit", nil, []results.PolicyData{pooled(34, 0, ""), pooled(0, 0, "")}, "Fresh p99 wait is 1m with Shared FIFO, 99.9ms with Weighted 80/20"},
 		{"no limit, alike", nil, []results.PolicyData{pooled(34, 0, ""), pooled(20, 0, "")}, "Fresh p99 wait is 1m under every policy"},
-		{"no limit, one loses", nil, []results.PolicyData{pooled(0, 0, ""), pooled(0, 5, "")}, "5% of fresh jobs are never claimed with Weighted 80/20; with Shared FIFO p99 wait is 100ms"},
+		{"no limit, one loses", nil, []results.PolicyData{pooled(0, 0, ""), pooled(0, 5, "")}, "5% of fresh jobs are never claimed with Weighted 80/20; with Shared FIFO p99 wait is 99.9ms"},
 		{"no limit, both lose", nil, []results.PolicyData{pooled(0, 12, ""), pooled(0, 5, "")}, "12% of fresh jobs are never claimed with Shared FIFO, 5% with Weighted 80/20"},
+		{"no limit, the p99 of the table", nil, []results.PolicyData{pooled(0, 5, ""), rounded}, "5% of fresh jobs are never claimed with Shared FIFO; with Weighted 80/20 p99 wait is " + seconds(middle)},
 		{"no data", nil, []results.PolicyData{{Pooled: []measure.NamedHistogram{}}, {}}, "There is no fresh job to speak of under any policy"},
 	}
 	for _, tt := range tests {

@@ -86,10 +86,8 @@ func (b *eventBuilder) pass() {
 	events := b.events[:b.built]
 	if b.built = 0; b.keeper != nil {
 		b.keeper.Take(events)
-		return
-	}
-	for i := range events {
-		b.second.Record(&events[i])
+	} else {
+		b.second.Record(&events[0])
 	}
 }
 

@@ -26,9 +26,9 @@ type budget struct {
 // budgets has a row for each package: its budget and its goal. `go test ./scripts -run Budgets -v` prints the figures
 // of today, and with -rewrite they become the ceilings.
 var budgets = []budget{
-	{"engine", 3469, 2850},
+	{"engine", 3494, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
-	{"engine/check", 3258, 1650},
+	{"engine/check", 3250, 1650},
 	{"engine/dist", 1054, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 85, 83},    // of which 33 are the FIFO that package engine had, and package sim once more
@@ -39,7 +39,7 @@ var budgets = []budget{
 	{"engine/pgstore", 2918, 2130},
 	{"engine/pgstore/pgserver", 531, 500},
 	{"engine/quantity", 814, 480},
-	{"engine/sim", 2012, 1400},
+	{"engine/sim", 2015, 1400},
 	{"engine/unfinished", 21, 21}, // of which memstore, check, measure and world know: a type of each before
 	{"policies", 2764, 1850},
 	{"scenarios", 1134, 800},      // the language with the rooms below it: 4,700 in all
@@ -56,7 +56,7 @@ var budgets = []budget{
 	{"scenarios/scenariotest", 85, 90}, // for go test of repositories that have a policy of their own
 	{"scenarios/spec", 2958, 1900},
 	{"scenarios/study", 5011, 3000},
-	{"scenarios/trace", 1553, 1250},
+	{"scenarios/trace", 1558, 1250},
 	{"scenarios/tree", 505, 444}, // YAML with positions
 	{"scenarios/validate", 1221, 600},
 	{"scenarios/verify", 3294, 2600},
@@ -67,7 +67,7 @@ var budgets = []budget{
 	{"results/report", 6615, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1498, 1700},
 	{"cmd/bench", 4902, 3000}, // of which 90 find out when claims see new jobs
-	{"cmd/cli", 4968, 3600},
+	{"cmd/cli", 4977, 3600},
 	{"cmd/input", 144, 100},
 	{"cmd/play", 1117, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_596, 56_000
+	mostLines, goalLines             = 82_630, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

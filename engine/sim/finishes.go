@@ -36,6 +36,9 @@ func (f *finishes) push(e brief) {
 // bucket returns the number of the radix heap's bucket for executions that end at a time.
 func (f *finishes) bucket(at engine.Time) uint { return uint(bits.Len64(uint64(at^f.latest))) & 63 }
 
+// next returns the first end of an execution, of which there is one.
+func (f *finishes) next() *brief { return &f.buckets[f.at&63][f.index] }
+
 // pop removes and returns the first end of an execution. The others of its bucket go to lower buckets.
 func (f *finishes) pop() brief {
 	bucket := &f.buckets[f.at&63]

@@ -111,6 +111,7 @@ func TestWakeOfFrozen(t *testing.T) {
 		{"twice", sim.WakeOne, 1, []fault.Control{pause(0, 5*time.Second), pause(0, 6*time.Second)}, "[0 at 14.0005s]"},
 		{"both, of which one is woken", sim.WakeOne, 2, []fault.Control{pause(0, 6*time.Second), pause(1, 5*time.Second)}, "[0 at 14.0005s]"},
 		{"both, of which all are", sim.WakeAll, 2, []fault.Control{pause(0, 6*time.Second), pause(1, 5*time.Second)}, "[1 at 13.0005s 0 at 14.0005s]"},
+		{"both, of which two jobs wake one each", sim.WakeOne, 2, []fault.Control{pause(0, 6*time.Second), pause(1, 5*time.Second)}, "[1 at 13.0005s 0 at 14.0005s]"},
 		{"one of two, and the other is woken", sim.WakeOne, 2, []fault.Control{pause(0, 5*time.Second)}, "[1 at 10.0005s]"},
 		{"one of two, of which all are", sim.WakeAll, 2, []fault.Control{pause(0, 5*time.Second)}, "[1 at 10.0005s 0 at 13.0005s]"},
 		{"nobody", sim.WakeNone, 1, []fault.Control{pause(0, 5*time.Second)}, "[]"},
@@ -125,6 +126,9 @@ func TestWakeOfFrozen(t *testing.T) {
 			w.workload = &arrivals{at: []time.Duration{10 * time.Second}}
 			if strings.Contains(tt.name, "answer") {
 				w.node.Workers, w.workload = 1, &arrivals{at: []time.Duration{7999*time.Millisecond + 500*time.Microsecond, 10 * time.Second}}
+			}
+			if strings.Contains(tt.name, "two jobs") {
+				w.workload = &arrivals{at: []time.Duration{10 * time.Second, 11 * time.Second}}
 			}
 			w.flaky.service = drawn(t)(dist.Constant(20))
 			w.config.Controls, w.config.Until = tt.controls, 16*second

@@ -176,7 +176,7 @@ func (s *Sim) finish(ref uint32, key uint64) {
 	s.stepped(n)
 	if f := &s.queue.finishes; s.runs.used > 1000 && f.first != engine.Never {
 		// So many do not stay in the processor's cache: the next is fetched while other events are handled.
-		_ = *s.runs.at(f.buckets[f.at&63][f.index].ref()).job
+		_ = *s.runs.at(f.next().ref()).job
 	}
 }
 

@@ -221,7 +221,7 @@ func TestDistributionTitle(t *testing.T) {
 		{"one policy", limit, []results.PolicyData{pooled(34, 0, "")}, "34% of fresh jobs wait longer than 10s with Shared FIFO"},
 		{"no limit", nil, []results.PolicyData{pooled(34, 0, ""), pooled(0, 0, "")}, "Fresh p99 wait is 1m with Shared FIFO, 99.9ms with Weighted 80/20"},
 		{"no limit, alike", nil, []results.PolicyData{pooled(34, 0, ""), pooled(20, 0, "")}, "Fresh p99 wait is 1m under every policy"},
-		{"no limit, one loses", nil, []results.PolicyData{pooled(0, 0, ""), pooled(0, 5, "")}, "5% of fresh jobs are never claimed with Weighted 80/20; with Shared FIFO p99 wait is 99.9ms"},
+		{"no limit, one loses", nil, []results.PolicyData{pooled(0, 0, ""), pooled(0, 2, "")}, "2% of fresh jobs are never claimed with Weighted 80/20; with Shared FIFO p99 wait is 99.9ms"},
 		{"no limit, both lose", nil, []results.PolicyData{pooled(0, 12, ""), pooled(0, 5, "")}, "12% of fresh jobs are never claimed with Shared FIFO, 5% with Weighted 80/20"},
 		{"no limit, the p99 of the table", nil, []results.PolicyData{pooled(0, 5, ""), rounded}, "5% of fresh jobs are never claimed with Shared FIFO; with Weighted 80/20 p99 wait is " + seconds(middle)},
 		{"no data", nil, []results.PolicyData{{Pooled: []measure.NamedHistogram{}}, {}}, "There is no fresh job to speak of under any policy"},

@@ -24,11 +24,7 @@ func TestEnqueueTx(t *testing.T) {
 	if _, err := conn.Exec(ctx, "create temporary table jobs (orders text)"); err != nil { // not the store's
 		t.Fatal(err)
 	}
-	woken := make(chan struct{}, 100)
-	listening, deafen := context.WithCancel(ctx)
-	done := make(chan error, 1)
-	go func() { done <- s.Listen(listening, func() { woken <- struct{}{} }) }()
-	defer func() { deafen(); <-done }()
+	woken := listen(t, ctx, s)
 	ready := func() int {
 		t.Helper()
 		stats, err := s.Stats(ctx, 100)

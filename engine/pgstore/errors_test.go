@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -429,13 +428,7 @@ func TestNewsOnConnectionThatIsCut(t *testing.T) {
 	if err := own.pool.Ping(ctx); err != nil {
 		t.Fatal(err)
 	}
-	woken := make(chan struct{}, 100)
-	var listening sync.WaitGroup
-	defer listening.Wait()
-	hearing, stop := context.WithCancel(ctx)
-	defer stop()
-	listening.Go(func() { _ = s.Listen(hearing, func() { woken <- struct{}{} }) })
-	<-woken // it listens
+	woken := listen(t, ctx, s)
 	var ended int
 	if err := s.pool.QueryRow(ctx, "select count(pg_terminate_backend(pid, 50000)) from pg_stat_activity where application_name = $1", name).Scan(&ended); err != nil || ended != 1 {
 		t.Fatalf("%d connections ended, %v", ended, err)

@@ -16,11 +16,7 @@ func TestListenerFindsWhatWaits(t *testing.T) {
 	if err := mute.Enqueue(ctx, []engine.NewJob{{ID: 1, Delay: time.Second}, {ID: 2, Delay: time.Hour}}); err != nil {
 		t.Fatal(err)
 	}
-	woken := make(chan struct{}, 100)
-	listening, deafen := context.WithCancel(ctx)
-	done := make(chan error, 1)
-	go func() { done <- s.Listen(listening, func() { woken <- struct{}{} }) }()
-	defer func() { deafen(); <-done }()
+	woken := listen(t, ctx, s)
 	plan := engine.Plan{Limit: 9, Terms: []engine.Term{anyTerm(9)}}
 	for {
 		select {

@@ -82,6 +82,22 @@ func TestServerRestarts(t *testing.T) {
 	t.Logf("%d calls failed meanwhile, listened %d times", failed.Load(), heard)
 }
 
+// listen has a store listen until the test ends, and returns a channel that receives its wakes, without the mostReady
+// that come as it begins.
+func listen(t *testing.T, ctx context.Context, s *Store) <-chan struct{} {
+	t.Helper()
+	woken := make(chan struct{}, 2*mostReady)
+	listening, deafen := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() { done <- s.Listen(listening, func() { woken <- struct{}{} }) }()
+	t.Cleanup(func() { deafen(); <-done })
+	await(t, ctx, func() bool { return len(woken) >= mostReady })
+	for range mostReady {
+		<-woken
+	}
+	return woken
+}
+
 // await waits until something holds.
 func await(t *testing.T, ctx context.Context, holds func() bool) {
 	t.Helper()

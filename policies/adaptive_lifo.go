@@ -20,14 +20,14 @@ var _ = builtIn(Kind{
 	},
 })
 
-// AdaptiveLIFO is the policy adaptive-lifo: newest first once the oldest job is too old. It keeps no state but reads
-// the store's statistics, which are refreshed every StatsEvery and common to all engines.
+// AdaptiveLIFO is the policy adaptive-lifo: ready jobs are claimed newest first while the oldest has waited longer than
+// OlderThan, else oldest first. It keeps no state: the age comes from the store's statistics, read every StatsEvery.
 type AdaptiveLIFO struct {
 	classwise
 	OlderThan time.Duration
 }
 
-// Plan lets the next claim take any jobs: newest first if the oldest is known to wait too long, oldest first otherwise.
+// Plan appends one term (part of a claim): newest first if the oldest job waited longer than OlderThan, else oldest.
 func (p AdaptiveLIFO) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	term := engine.Term{Class: engine.AnyClass, Limit: v.Idle}
 	oldest := max(v.Store.OldestReady[engine.Fresh], v.Store.OldestReady[engine.Retry])
@@ -42,8 +42,8 @@ func (p AdaptiveLIFO) StatsEvery() time.Duration {
 	return max(10*time.Millisecond, min(p.OlderThan/10, time.Second))
 }
 
-// Guarantees returns the guarantee that no worker idles while a job is ready, and that plans ask for the newest jobs
-// just when, by the latest statistics, the oldest has waited longer than OlderThan. A Law (plan checker) verifies that.
+// Guarantees declares for the invariant checker: no worker idles while a job is ready, and plans ask for the newest
+// jobs just when, by the latest statistics, the oldest has waited longer than OlderThan (checked by a Law).
 func (p AdaptiveLIFO) Guarantees() Promise {
 	return Promise{Conserving: true, Law: func() Law { return &law{plan: p.breach} }}
 }

@@ -23,7 +23,7 @@ type Addend struct {
 	Grows Growth
 }
 
-// Growth is how an Addend, the random time that jitter adds to a delay, grows with the number of failures.
+// Growth is how the random time that jitter adds to a delay (an Addend) grows with n, the number of failures so far.
 type Growth uint8
 
 const (
@@ -32,14 +32,14 @@ const (
 	GrowDraw         // the draw is multiplied by n. Without a Step it is the same as GrowRange
 )
 
-// isAddend reports whether text looks like an Addend: a plus and a number with a time unit, not a share.
+// isAddend reports whether a jitter's text looks like an Addend: a plus and a number with a unit of time, not a share.
 func isAddend(text string) bool {
 	rest, ok := strings.CutPrefix(text, "+")
 	unit := strings.TrimLeft(rest, "0123456789.")
 	return ok && unit != "" && unit != rest && !strings.HasSuffix(rest, "%")
 }
 
-// parseAddend parses an addend, the random time that jitter adds to a delay, in the form that String returns.
+// parseAddend parses an addend, the random time that jitter adds to a delay: one of the forms listed at Addend.
 func parseAddend(text string) (Addend, error) {
 	var a Addend
 	body, ok := strings.CutPrefix(text, "+")
@@ -73,7 +73,7 @@ func parseAddend(text string) (Addend, error) {
 	return a, nil
 }
 
-// String returns the addend, the random time that jitter adds, in the form that parseAddend parses.
+// String returns the addend as text, such as "+30s/1s", in the form that parseAddend parses.
 func (a Addend) String() string {
 	text := "+" + quantity.Duration(a.Width).String()
 	if a.Grows == GrowRange || a.Grows == GrowDraw && a.Step == 0 {
@@ -88,7 +88,7 @@ func (a Addend) String() string {
 	return text
 }
 
-// draw returns the time that jitter adds after the n-th failure, at most Century, for the uniform draw u.
+// draw returns the time to add to the delay after the n-th failure, at most Century, for a random draw u from (0, 1).
 func (a Addend) draw(n int64, u float64) time.Duration {
 	width := a.Width
 	if a.Grows != GrowsNot && (a.Step == 0 || a.Grows == GrowRange) {

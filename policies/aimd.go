@@ -28,10 +28,10 @@ var _ = builtIn(Kind{
 	},
 })
 
-// AIMD is the policy aimd, a cap on retries in flight with additive increase and multiplicative decrease. An outage
-// brings the cap down within a few dozen failures; a steady share p of failing retries holds it near √(10(1−p)/p).
-// Fresh jobs neither raise nor lower it. Each engine has a cap of its own: divide Min and Max for a fleet by the number
-// of engines.
+// AIMD is the policy aimd, a cap on retries in flight with additive increase and multiplicative decrease: each retry
+// that fails cuts it to nine tenths, and it rises by one whenever as many retries as the cap have succeeded. An outage
+// brings it down within a few dozen failures; a steady share p of failing retries holds it near √(10(1−p)/p). Fresh
+// jobs do not move it. Each engine has a cap of its own: divide Min and Max for a fleet by the number of engines.
 type AIMD struct {
 	Min int // smallest cap: at least 1
 	Max int // largest cap: at least Min
@@ -43,7 +43,7 @@ type AIMD struct {
 // capUnit is the scale of AIMD.cap, a fixed-point number: thousandths of a retry, so that it can be cut to nine tenths.
 const capUnit = 1000
 
-// Plan lets the next claim take any jobs, but retries only up to the present cap on those in flight.
+// Plan appends terms (parts of a claim) for any jobs, but for retries only up to the present cap on those in flight.
 func (p *AIMD) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	p.begin()
 	return capped(dst, v.Idle, int(p.cap/capUnit)-v.InFlight[engine.Retry])
@@ -73,9 +73,9 @@ func (p *AIMD) begin() {
 	}
 }
 
-// Guarantees returns the guarantee of a cap on retries in flight that starts at Max, falls to nine tenths at every
-// retry that fails, rises by one when as many as the cap have succeeded, and stays within Min and Max. Recorded events
-// show Max, and how far failures lower the cap; a Law (plan checker) verifies how it rises again.
+// Guarantees declares for the invariant checker: the cap on retries in flight starts at Max, falls to nine tenths at
+// every retry that fails, rises by one when as many as the cap have succeeded, and stays within Min and Max. Recorded
+// events show Max, and how far failures lower the cap; a Law (plan checker) verifies how it rises again.
 func (p *AIMD) Guarantees() Promise {
 	var brakes []bound.Brake
 	most, thousandths := p.Max, 1000*int64(p.Max)

@@ -11,7 +11,7 @@ import (
 	"qsim/engine/quantity"
 )
 
-// BackoffKind is a formula for the delay of a retry after the n-th failure.
+// BackoffKind is a formula for the delay of a retry after a job's n-th failure; the names are fields of Backoff.
 type BackoffKind uint8
 
 const (
@@ -30,13 +30,13 @@ var backoffKindNames = [numBackoffKinds]string{
 	"none", "exponential", "linear", "fixed", "fibonacci", "polynomial", "table", "random",
 }
 
-// String returns the name of the backoff kind in scenarios.
+// String returns the name of the backoff kind in scenarios, such as "linear".
 func (k BackoffKind) String() string { return backoffKindNames[k] }
 
-// BackoffKinds returns the names of all backoff kinds.
+// BackoffKinds returns the names of all backoff kinds in scenarios, in the order of their constants.
 func BackoffKinds() []string { return slices.Clone(backoffKindNames[:]) }
 
-// ParseBackoffKind returns the backoff kind with that name.
+// ParseBackoffKind returns the backoff kind with the name s in scenarios, such as "linear".
 func ParseBackoffKind(s string) (BackoffKind, error) {
 	i := slices.Index(backoffKindNames[:], s)
 	if i < 0 {
@@ -45,7 +45,7 @@ func ParseBackoffKind(s string) (BackoffKind, error) {
 	return BackoffKind(i), nil
 }
 
-// CountRule is the kind of event that the attempt limit MaxAttempts counts: claims of a job, or its failures.
+// CountRule is the unit in which a job's attempts are counted against Backoff.MaxAttempts: claims or failures.
 type CountRule uint8
 
 const (
@@ -54,36 +54,34 @@ const (
 	numCountRules
 )
 
-// String returns the name, in scenarios, of the rule for what counts against MaxAttempts: claims or failures.
+// String returns the name of the rule in scenarios: "claim" or "failure", what counts against MaxAttempts.
 func (r CountRule) String() string { return [numCountRules]string{"claim", "failure"}[r] }
 
-// Quantile is a distribution of delays, given by its quantile function: for u in (0, 1), the delay below which a share
-// u of all delays lies.
+// Quantile is a distribution of delays, given by its quantile function: Duration(u), for u in (0, 1), is the delay
+// below which a share u of all delays lies.
 type Quantile interface {
 	Duration(u float64) time.Duration
 }
 
-// Century is the longest delay of a retry, 100 years: the limit of a backoff without Max, and the highest Max.
+// Century is the longest delay of a retry, 100 years: the cap of a Backoff without Max, and the highest Max allowed.
 const Century = 36525 * 24 * time.Hour
 
 // Backoff is the retry policy: it buries a job that has used up its attempts or that failed for good, and gives any
-// other a delay that depends on n, its failures so far, this one included (1 on the first). It is a pure function, so
-// one value serves all engines, and its delays are the same on every processor: whole nanoseconds, powers by
-// multiplication.
+// other a delay that depends on n, its failures so far, this one included (1 on the first). It is pure, so one value
+// serves all engines, and its delays are the same on every processor: whole nanoseconds, powers by multiplication.
 type Backoff struct {
 	Kind   BackoffKind
-	First  time.Duration // Exponential, Linear, Fixed, Fibonacci: the delay after the first failure
-	Factor float64       // Exponential: the growth from one delay to the next, above 0
-	Step   time.Duration // Linear: the growth from one delay to the next
-	Power  int           // Polynomial: the exponent, at least 0
-	Less   int           // Polynomial: subtracted from n (never below 0), at least 0
-	Plus   time.Duration // Exponential, Polynomial: a constant added to each delay
-	Delays []time.Duration
+	First  time.Duration   // Exponential, Linear, Fixed, Fibonacci: the delay after the first failure
+	Factor float64         // Exponential: the growth from one delay to the next, above 0
+	Step   time.Duration   // Linear: the growth from one delay to the next
+	Power  int             // Polynomial: the exponent, at least 0
+	Less   int             // Polynomial: subtracted from n (never below 0), at least 0
+	Plus   time.Duration   // Exponential, Polynomial: a constant added to each delay
+	Delays []time.Duration // Table: the delay after each failure, at least one; the last repeats
 	// Scale, of Exponential alone, stretches the growth of delays over more attempts: with MaxAttempts above Scale,
 	// n·Scale÷MaxAttempts, rounded, replaces n (0 gives a Factor below First). 0: no scaling.
 	Scale int
-	// Distribution is the distribution of delays of a Random backoff, which uses up the job's one draw
-	// and so excludes Jitter.
+	// Distribution is that of the delays of a Random backoff. It uses up the job's one draw: no Jitter goes with it.
 	Distribution Quantile
 	// Max bounds the delay before jitter is applied; 0 means Century. A jitter of ±20 % may exceed it by a fifth: if it
 	// were cut off, the jobs at the bound would come back all at once. Decorrelated jitter stays below it.
@@ -99,7 +97,7 @@ type Backoff struct {
 	FreeMax int
 }
 
-// Validate returns an error for every field of a retry policy that is out of range.
+// Validate returns a joined error for every field of a retry policy that is out of range, nil if there is none.
 func (b *Backoff) Validate() error {
 	var all problems
 	all.add(b.First < 0, "first: %v is negative", b.First)
@@ -126,7 +124,8 @@ func (b *Backoff) Validate() error {
 	return errors.Join(all...)
 }
 
-// Next returns the outcome of a job after a failure: bury, or nack with a delay (snooze if the failure is free).
+// Next returns what becomes of job j after a failure of kind e: Bury, or Nack after a delay, or Snooze after a delay if
+// e is in Free. u in (0, 1) is the job's uniform random draw, for jitter.
 func (b *Backoff) Next(j *engine.Job, e engine.ErrorKind, u float64) (engine.Verb, time.Duration) {
 	failures := max(1, int64(j.Failures)+1)
 	counted := int64(j.Charged)
@@ -145,7 +144,7 @@ func (b *Backoff) Next(j *engine.Job, e engine.ErrorKind, u float64) (engine.Ver
 	return verb, b.draw(failures, j.LastDelay, u)
 }
 
-// draw returns the delay after the n-th failure, with jitter by the uniform draw u; last is the previous delay.
+// draw returns the delay after the n-th failure with jitter, by a random draw u from (0, 1). last is the delay before.
 func (b *Backoff) draw(n int64, last time.Duration, u float64) time.Duration {
 	switch {
 	case b.Kind == Random:
@@ -156,7 +155,7 @@ func (b *Backoff) draw(n int64, last time.Duration, u float64) time.Duration {
 	return b.Jitter.apply(b.Delay(n), n, u)
 }
 
-// Delay returns the delay after the n-th failure, n at least 1, before jitter. For Random it is the median.
+// Delay returns the delay after a job's n-th failure, n at least 1, before jitter. For Random it is the median.
 func (b *Backoff) Delay(n int64) time.Duration {
 	limit := b.limit()
 	switch b.Kind {
@@ -180,8 +179,8 @@ func (b *Backoff) Delay(n int64) time.Duration {
 	return 0
 }
 
-// scaled returns the number of failures to use in the backoff formula: n itself or, with MaxAttempts above Scale,
-// n·Scale÷MaxAttempts rounded to the nearest, half upwards.
+// scaled returns the number of failures to use in the exponential formula in place of n: n itself or, with MaxAttempts
+// above Scale, n·Scale÷MaxAttempts rounded to the nearest, half upwards.
 func (b *Backoff) scaled(n int64) int64 {
 	most := int64(b.MaxAttempts)
 	if b.Scale == 0 || most <= int64(b.Scale) {
@@ -198,7 +197,7 @@ func (b *Backoff) limit() time.Duration {
 }
 
 // exponential returns first·factor^exponent, rounded to the nearest nanosecond, at most limit; the exponent is at least
-// -1. The power is taken by squaring: float multiplication gives the same bits on all processors, unlike math.Pow.
+// -1. Powers are taken by squaring: float multiplication gives the same bits on all processors, unlike math.Pow.
 func exponential(first time.Duration, factor float64, exponent int64, limit time.Duration) time.Duration {
 	if first <= 0 {
 		return 0
@@ -222,7 +221,7 @@ func exponential(first time.Duration, factor float64, exponent int64, limit time
 	return time.Duration(math.Round(result))
 }
 
-// fibonacci returns first times the n-th Fibonacci number, at most limit.
+// fibonacci returns first times the n-th Fibonacci number (1, 1, 2, 3...), at most limit.
 func fibonacci(first time.Duration, n int64, limit time.Duration) time.Duration {
 	previous, current := time.Duration(0), min(first, limit)
 	for ; n > 1 && 0 < current && current < limit; n-- {
@@ -243,12 +242,12 @@ func power(n int64, exponent int) int64 {
 	return result
 }
 
-// multiply returns d·n, or the longest duration if it is longer. Both are at least 0.
+// multiply returns d·n, or math.MaxInt64 if the product is larger. Both are at least 0.
 func multiply(d time.Duration, n int64) time.Duration {
 	return time.Duration(quantity.Scale(int64(d), n, 1))
 }
 
-// saturate returns a+b, or the longest duration if it is longer. Both are at least 0.
+// saturate returns a+b, or math.MaxInt64 if the sum is larger. Both are at least 0.
 func saturate(a, b time.Duration) time.Duration {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64

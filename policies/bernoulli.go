@@ -18,17 +18,18 @@ var _ = builtIn(Kind{
 	},
 })
 
-// Bernoulli is the policy bernoulli, a coin toss for each claim: over n claims the share s is off by about √(s(1−s)/n).
-// It keeps no state; its coins depend on the seed, the engine and the number of the plan alone.
+// Bernoulli is the policy bernoulli: a coin with probability Fresh decides for each claim whether it goes to a fresh
+// job or a retry. Over n claims the share s is off by about √(s(1−s)/n). It keeps no state; its coins depend on the
+// seed, the engine and the number of the plan alone.
 type Bernoulli struct {
 	stateless
 	Fresh     quantity.Share // probability that a claim goes to fresh jobs
-	NoLending bool           // leave the claims that a class cannot use unused
+	NoLending bool           // leave claims unused for which the class drawn has no ready job
 }
 
-// Plan tosses a coin for each job of the next claim, fresh or retry, and lets the claim take as many of each. Unless
-// NoLending, jobs of any class then use what one class leaves. A plan tosses at most 65,536 coins: further jobs are
-// left to that last part, or to the next plan.
+// Plan tosses a coin for each idle worker, and appends a term (part of a claim) for as many fresh jobs and one for as
+// many retries as the coins say. Unless NoLending, a last term lets jobs of any class use what one class leaves. A plan
+// tosses at most 65,536 coins: further jobs are left to that last term, or to the next plan.
 func (p Bernoulli) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	chance, fresh := p.Fresh.Float(), 0
 	coins := min(v.Idle, math.MaxUint16+1)
@@ -44,8 +45,8 @@ func (p Bernoulli) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return dst
 }
 
-// Guarantees returns the guarantee of a share of claims to fresh jobs and, if a class may use what the other leaves, of
-// no idle worker while a job is ready. A Law (plan checker) verifies the share, which recorded events do not show.
+// Guarantees declares for the invariant checker: a mean share of claims for fresh jobs (checked by a Law, since
+// recorded events do not show it) and, unless NoLending, no idle worker while a job is ready.
 func (p Bernoulli) Guarantees() Promise {
 	return Promise{Conserving: !p.NoLending, Share: p.Fresh, Law: func() Law {
 		chance, tossed, fresh := p.Fresh.Float(), 0, 0
@@ -64,8 +65,8 @@ func (p Bernoulli) Guarantees() Promise {
 	}}
 }
 
-// isUnlikely reports whether the number of successes in n trials of that chance is more than eight standard deviations
-// from the mean, which is practically impossible.
+// isUnlikely reports whether fell successes in n independent trials of that chance lie more than eight standard
+// deviations from the mean, which is practically impossible.
 func isUnlikely(fell, n int, chance float64) bool {
 	mean := float64(n) * chance
 	return math.Abs(float64(fell)-mean) > 2+8*math.Sqrt(mean*(1-chance))

@@ -50,7 +50,8 @@ var _ = builtIn(Kind{
 	},
 })
 
-// Breaker is the policy breaker, with a circuit breaker for each dependency. It counts failed executions. Each engine
+// Breaker is the policy breaker, with a circuit breaker for each dependency: after Failures failed executions in a row
+// of jobs that call it, no such job is claimed for ProbeAfter, then a single one (the probe) to test it. Each engine
 // has breakers of its own and learns of an outage by its own failures: with n engines, n times Failures calls are lost.
 // Cancelled executions and lapsed leases show nothing of a dependency and do not count.
 type Breaker struct {
@@ -68,7 +69,7 @@ type Breaker struct {
 	first    int       // dependency considered first for the next probe
 }
 
-// circuit is the state of the circuit breaker of one dependency.
+// circuit is the state of the circuit breaker of one dependency, as one engine has it.
 type circuit struct {
 	failures int // failed executions in a row
 	state    circuitState
@@ -84,9 +85,9 @@ const (
 	circuitProbing              // one job, the probe, was claimed and has not ended
 )
 
-// Plan lets the next claim take any jobs while all breakers are closed. Otherwise it takes jobs of the kinds that may
-// be claimed and, before them, a single job, the probe, of a dependency due for a try. At most one dependency is tried
-// by one plan: if there was no job for it, the next plan tries another first.
+// Plan appends one term (part of a claim) for any jobs while all breakers are closed. Otherwise it appends terms for a
+// single job, the probe, of a dependency due for a try, then for the job kinds that no breaker holds back. At most one
+// dependency is tried by one plan: if there was no job for it, the next plan tries another first.
 func (p *Breaker) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	if p.probing != 0 {
 		p.first = p.probing % len(p.circuits)
@@ -117,8 +118,8 @@ func (p *Breaker) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return dst
 }
 
-// Observe counts failed executions per dependency. The first execution that ends after a probe was claimed decides the
-// probe; if none ends within the same wait again, as when the probe's process died, another probe is sent.
+// Observe counts failed executions and opens and closes breakers. The first execution that ends after a probe was
+// claimed decides the probe; if none ends within the same wait again, as when its process died, another is sent.
 func (p *Breaker) Observe(o *engine.Observation) {
 	if p.circuits == nil {
 		p.circuits = make([]circuit, len(p.Kinds))
@@ -147,7 +148,7 @@ func (p *Breaker) Observe(o *engine.Observation) {
 	}
 }
 
-// onClaimed records whether a claim returned the probe, the one job that tests a dependency.
+// onClaimed records that the claim reported by o returned a probe, the one job that tests a dependency, if it did.
 func (p *Breaker) onClaimed(o *engine.Observation) {
 	if p.probing == 0 || o.Kinds&p.Kinds[p.probing-1] == 0 {
 		return
@@ -165,15 +166,15 @@ func (p *Breaker) set(c *circuit, s circuitState, now engine.Time) {
 	}
 }
 
-// dependencyOf returns the index of the dependency that jobs of a kind call, or -1 for none.
+// dependencyOf returns the index in kinds, the job kinds of each dependency, of the set with kind k, or -1 for none.
 func dependencyOf(k engine.Kind, kinds []engine.Kinds) int {
 	return slices.IndexFunc(kinds, func(set engine.Kinds) bool { return set.Has(k) })
 }
 
-// Guarantees returns the guarantee about each dependency: after Failures failed executions in a row none of its jobs is
-// claimed for ProbeAfter, then, at most a tenth of that later, a single one, the probe. If it succeeds, claims go on;
-// if it fails or does not end, another follows after the same time. Other jobs are claimed as fifo does. Events show
-// the times between claims; that probes are in time, and when breakers open and close, a Law (plan checker) verifies.
+// Guarantees lists the policy's guarantees for the invariant checker, for each dependency: after Failures failed
+// executions in a row none of its jobs is claimed for ProbeAfter, then, at most a tenth of that later, a single one,
+// the probe. If it succeeds, claims go on; if it fails or does not end, another follows after the same time. Other jobs
+// are claimed as fifo does. Events show the times between claims; a Law verifies when they open, close and probe.
 func (p *Breaker) Guarantees() Promise {
 	var brakes []bound.Brake
 	for _, kinds := range p.Kinds {
@@ -182,15 +183,15 @@ func (p *Breaker) Guarantees() Promise {
 	return Promise{Brakes: brakes, Law: p.law}
 }
 
-// outage is a dependency's state in the Law (plan checker) of a breaker: failures in a row, open or closed, last probe.
+// outage is what a breaker's Law (plan checker) knows of a dependency: failures in a row, open or closed, last probe.
 type outage struct {
 	failed      int         // failed executions in a row
 	open, tried bool        // tried: probed since the breaker opened
 	at          engine.Time // time at which it opened, or of the last probe
 }
 
-// law returns the Law (plan checker) of the policy breaker: plans must not limit a dependency whose breaker is closed,
-// nor claim more than a due probe of one whose breaker is open, nor leave a probe overdue.
+// law returns the Law (plan checker) of the policy breaker: plans must not limit jobs of a dependency whose breaker is
+// closed, nor claim more than a due probe of one whose breaker is open, nor leave a probe overdue.
 func (p *Breaker) law() Law {
 	of, after, tries := make([]outage, len(p.Kinds)), p.ProbeAfter, -1 // tries: dependency probed by the latest plan
 	return &law{func(v *engine.View, terms []engine.Term) string {

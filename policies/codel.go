@@ -35,11 +35,12 @@ var _ = builtIn(Kind{
 	},
 })
 
-// CoDel is the policy codel: controlled delay as in Maurer, Fail at Scale, ACM Queue 13, 2015, after Nichols and
-// Jacobson. It depends on time in the queue, not on the cost of jobs. Each engine notes from its own claims when the
-// queue was last empty; engines of one queue come to agree on it.
+// CoDel is the policy codel, controlled delay as in Maurer, Fail at Scale, ACM Queue 13, 2015, after Nichols and
+// Jacobson: jobs that have waited too long are buried, or with Last claimed last. Too long is Interval, but Target once
+// the queue has not been empty for an Interval. It depends on time in the queue, not on the cost of jobs. Each engine
+// notes from its own claims when the queue was last empty; engines of one queue come to agree on it.
 type CoDel struct {
-	Target   time.Duration // longest standing wait: above 0
+	Target   time.Duration // longest wait in a standing queue: above 0
 	Interval time.Duration // time without an empty queue after which Target applies: at least Target
 	Last     bool          // claim late jobs last instead of burying them
 
@@ -48,10 +49,10 @@ type CoDel struct {
 	plan    pending
 }
 
-// shedAtOnce is the most late jobs that one claim buries; it claims further ones like any other job.
+// shedAtOnce is the most late jobs that one claim of codel buries; it claims further ones like any other job.
 const shedAtOnce = 1000
 
-// Plan lets the next claim take any jobs but bury late ones or, with Last, take the jobs that are not late, then any.
+// Plan appends a term (part of a claim) for any jobs, which buries late ones, or with Last claims them last.
 func (p *CoDel) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	if !p.begun {
 		p.begun, p.emptyAt = true, v.Now
@@ -68,7 +69,7 @@ func (p *CoDel) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return append(dst, term, engine.Term{Class: engine.AnyClass, Limit: v.Idle})
 }
 
-// Observe records the time at which a plan claimed fewer jobs than its limit: the queue was then empty.
+// Observe records when the queue was empty: at the answer to a plan that claimed fewer jobs than its limit.
 func (p *CoDel) Observe(o *engine.Observation) {
 	if !p.plan.answers(o) {
 		return
@@ -79,10 +80,10 @@ func (p *CoDel) Observe(o *engine.Observation) {
 	p.plan.limit = 0
 }
 
-// Guarantees returns two guarantees: no worker idles while a job is ready, and claims apply the bound on waits. Without
-// Last, jobs that have waited for longer than Target may be buried (moved to the dead-letter set), all that have waited
-// for longer than Interval are, up to shedAtOnce by one claim, and no others within Interval after the queue was empty.
-// The rest, and with Last the whole bound, is verified by a Law (plan checker).
+// Guarantees declares for the invariant checker: no worker idles while a job is ready, and claims apply the bound on
+// waits. Without Last, jobs that have waited for longer than Target may be buried (moved to the dead-letter set), all
+// that have waited for longer than Interval are, up to shedAtOnce a claim, and no others within Interval after the
+// queue was empty. The rest, and with Last the whole bound, is verified by a Law (plan checker).
 func (p *CoDel) Guarantees() Promise {
 	g := Promise{Conserving: true, Law: func() Law {
 		emptyAt, plan := engine.Never, pending{}

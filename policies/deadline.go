@@ -27,8 +27,8 @@ var _ = builtIn(Kind{
 	},
 })
 
-// classBudgets returns the budget of each class (time from enqueuing to the deadline) from a parameter: one for all, or
-// a mapping that names all classes.
+// classBudgets returns the budget (time from enqueuing to the deadline) of each class, from the parameter's value: one
+// duration for all classes, or a ByClass, whose error names unknown classes and those left out.
 func classBudgets(value any, classes []Class) ([]time.Duration, error) {
 	named, isMapping := value.(ByClass)
 	if !isMapping {

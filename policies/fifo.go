@@ -12,7 +12,7 @@ var _ = builtIn(Kind{
 // FIFO is the policy fifo: the job that has been ready longest is claimed first, which is the order of a zero Ordered.
 type FIFO struct{ Ordered }
 
-// stateless provides an Observe method that does nothing, for policies that learn nothing from claims and executions.
+// stateless is embedded by policies that learn nothing from claims and executions: its Observe does nothing.
 type stateless struct{}
 
 func (stateless) Observe(*engine.Observation) {}
@@ -20,13 +20,13 @@ func (stateless) Observe(*engine.Observation) {}
 // Unobservant marks a policy whose Observe method does nothing, so that the engine does not call it: see engine.Policy.
 func (stateless) Unobservant() {}
 
-// byClass marks a policy that selects jobs by priority class (fresh or retry) alone: the engine asks it for no plan
-// while the last claim has left no ready job (see engine.Policy).
+// byClass marks a policy that selects jobs by class (fresh or retry) alone: the engine asks it for no plan while the
+// last claim has left no ready job (see engine.Policy).
 type byClass struct{}
 
 func (byClass) ByClass() {}
 
-// classwise is embedded by stateless policies that select jobs by priority class alone.
+// classwise is embedded by policies that keep no state and select jobs by class (fresh or retry) alone.
 type classwise struct {
 	stateless
 	byClass

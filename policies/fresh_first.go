@@ -15,13 +15,13 @@ var _ = builtIn(Kind{
 // FreshFirst is the policy fresh-first: retries are claimed only if no fresh job is ready. It keeps no state.
 type FreshFirst struct{ classwise }
 
-// Plan lets the next claim take fresh jobs and, if they are too few for the idle workers, retries.
+// Plan appends a term (part of a claim) for fresh jobs and then one for retries, which get the workers that are left.
 func (FreshFirst) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return term(term(dst, engine.Fresh, v.Idle), engine.Retry, v.Idle)
 }
 
-// Guarantees returns the guarantee of all claims to fresh jobs while any is ready, and of no idle worker while a job is
-// ready.
+// Guarantees declares for the invariant checker: no worker idles while a job is ready, nor takes a retry while a fresh
+// job is ready.
 func (FreshFirst) Guarantees() Promise {
 	return Promise{Ranked: true, Conserving: true, Exact: true, Share: quantity.Percent(100)}
 }

@@ -9,14 +9,15 @@ import (
 	"qsim/engine/quantity"
 )
 
-// JitterKind is a method of spreading a delay d randomly, so that jobs that failed together do not come back together.
+// JitterKind is a formula that replaces the delay d of a retry by a random one, so that jobs that failed together do
+// not come back together. Below, U(a, b) is uniform between a and b.
 type JitterKind uint8
 
 const (
 	NoJitter     JitterKind = iota // d itself
 	Full                           // U(0, d)
 	Equal                          // d/2 + U(0, d/2)
-	Decorrelated                   // U(first, 3 · the delay before), at most Max, whatever n
+	Decorrelated                   // U(first delay, 3 · previous delay), at most Max, whatever n
 	Around                         // d · U(1-share, 1+share): "±20%"
 	Above                          // d · U(1, 1+share): "+10%"
 	Below                          // d · U(1-share, 1): "-50%"
@@ -26,15 +27,15 @@ const (
 var jitterNames = [...]string{NoJitter: "none", Full: "full", Equal: "equal", Decorrelated: "decorrelated",
 	Around: "±", Above: "+", Below: "-", Added: "+"}
 
-// Jitter spreads the delays of a retry policy, so that jobs that failed together do not come back together. The zero
-// Jitter changes no delay.
+// Jitter spreads the delays of retries, so that jobs that failed together do not return together. The zero Jitter
+// spreads none.
 type Jitter struct {
 	kind   JitterKind
 	share  quantity.Share // share of Around, Above and Below jitter
 	addend Addend         // random time of Added jitter
 }
 
-// NewJitter returns the jitter of that kind. Only Around, Above and Below use share; for Added call NewAdded.
+// NewJitter returns the jitter of that kind, with the share of Around, Above or Below. For Added call NewAdded.
 func NewJitter(kind JitterKind, share quantity.Share) Jitter {
 	if kind < Around {
 		share = quantity.Share{}
@@ -42,10 +43,10 @@ func NewJitter(kind JitterKind, share quantity.Share) Jitter {
 	return Jitter{kind: kind, share: share}
 }
 
-// NewAdded returns the jitter that adds a random time, drawn by a, to each delay.
+// NewAdded returns the jitter that adds to each delay a random time, distributed as a describes.
 func NewAdded(a Addend) Jitter { return Jitter{kind: Added, addend: a} }
 
-// JitterWords returns the names of the kinds of jitter that have no parameter.
+// JitterWords returns the kinds of jitter without a parameter as scenarios spell them: none, full, equal, decorrelated.
 func JitterWords() []string { return slices.Clone(jitterNames[:Around]) }
 
 // ParseJitter parses the text of a jitter: none, full, equal, decorrelated, "±20%" (or "+-20%", "+/-20%"), "+10%",
@@ -102,16 +103,16 @@ func (j *Jitter) UnmarshalText(text []byte) (err error) {
 // MarshalText returns the jitter in the form of String.
 func (j Jitter) MarshalText() ([]byte, error) { return []byte(j.String()), nil }
 
-// Kind returns the kind of the jitter.
+// Kind returns the kind of the jitter: the formula by which it spreads delays.
 func (j Jitter) Kind() JitterKind { return j.kind }
 
-// Share returns the share of a delay by which Around, Above or Below jitter changes it at most, 0 for any other kind.
+// Share returns the largest part of a delay that Around, Above or Below jitter adds or takes away, 0 for other kinds.
 func (j Jitter) Share() quantity.Share { return j.share }
 
 // Addend returns the random time that Added jitter adds, the zero Addend for any other kind.
 func (j Jitter) Addend() Addend { return j.addend }
 
-// String returns the jitter in the form that ParseJitter parses.
+// String returns the jitter as text, such as "±20%", in the form that ParseJitter parses.
 func (j Jitter) String() string {
 	switch {
 	case j.kind < Around:
@@ -122,8 +123,8 @@ func (j Jitter) String() string {
 	return jitterNames[j.kind] + j.share.String()
 }
 
-// apply returns the delay d after the n-th failure with jitter, by the uniform draw u. Decorrelated jitter is computed
-// by decorrelate instead.
+// apply returns the delay d after a job's n-th failure with jitter, by the uniform random draw u in (0, 1).
+// Decorrelated jitter, which needs the previous delay, is computed by decorrelate instead.
 func (j Jitter) apply(d time.Duration, n int64, u float64) time.Duration {
 	num, den := j.share.Fraction()
 	spread := time.Duration(quantity.Scale(int64(d), num, den))
@@ -144,8 +145,9 @@ func (j Jitter) apply(d time.Duration, n int64, u float64) time.Duration {
 	return d
 }
 
-// decorrelate returns the delay U(first, 3·last) for the uniform draw u. Before the first retry, first stands for last.
-// (Brooker: Exponential Backoff And Jitter, AWS Architecture Blog.)
+// decorrelate returns a delay with decorrelated jitter, U(first, 3·last), by the random draw u in (0, 1); first is the
+// delay after a first failure, last the previous delay (0: none, as if it were first). (Brooker: Exponential Backoff
+// And Jitter, AWS Architecture Blog.)
 func decorrelate(first, last time.Duration, u float64) time.Duration {
 	return first + part(multiply(max(first, last), 3)-first, u)
 }

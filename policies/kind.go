@@ -12,15 +12,14 @@ import (
 	"qsim/engine"
 )
 
-// Kind describes a kind of policy that scenarios may use. All code that loads, lists, explains, completes,
-// draws and checks policies reads it.
+// Kind describes a kind of fetch policy, such as fifo, to scenarios, help and tests: name, parameters and constructor.
 type Kind struct {
 	rank   int // place among the built-in kinds: lower ones come first
 	Name   string
 	Doc    string  // description in one paragraph
-	Cost   string  // unit in which it shares out or bounds work: a Cost constant
-	State  string  // place of its memory: a State constant
-	Params []Param // parameters, in the order of lists
+	Cost   string  // what it measures to share out or bound work: a Cost constant, for documentation
+	State  string  // place where the policy keeps its memory: a State constant, for documentation
+	Params []Param // parameters, in the order in which help lists them
 	// New makes a policy for one engine, from a value of every parameter. Its error begins with the name of the
 	// parameter at fault and a colon. For the policy's guarantees see Guarantor.
 	New   func(Arguments) (engine.Policy, error)
@@ -28,21 +27,21 @@ type Kind struct {
 	Needs Need // feature of a scenario without which the policy acts like fifo
 }
 
-// CostNothing and the constants below are the units in which a kind of policy counts: nothing, jobs or service time.
+// CostNothing and the constants below are the values of Kind.Cost: what a kind of policy measures to share out work.
 const (
 	CostNothing = "nothing"      // measures nothing: the policy only orders
 	CostJobs    = "jobs"         // claims or executions, whatever their length
 	CostTime    = "service time" // time that jobs occupy a worker
 )
 
-// StateNone and the constants below are the places where a kind of policy keeps state: nowhere, each node, the store.
+// StateNone and the constants below are the values of Kind.State: where a kind of policy keeps what it remembers.
 const (
 	StateNone  = "none"
 	StateNode  = "each node" // one state per node, unknown to the others
 	StateStore = "the store" // shared by all nodes
 )
 
-// Drawn is how package chaos, which tests with random scenarios, draws a kind of policy: its weight and parameters.
+// Drawn is how package chaos, which tests with random scenarios, draws a kind of policy: how often, and its parameters.
 type Drawn struct {
 	Weight  int      // relative frequency of being drawn; 0: never
 	Workers int      // fewest workers of a node that the policy works with; 0: one
@@ -50,36 +49,35 @@ type Drawn struct {
 	Never   string   // reason why Weight is 0: a drawn policy must leave no retry waiting for ever once nothing fails
 }
 
-// Class is the part of a job class visible to policies: its name, its dependency and its mean run time.
+// Class is the part of a scenario's job class that policies may use: its name, its dependency and its mean run time.
 type Class struct {
 	Name  string
 	Calls string // dependency called by its handlers; empty: none
-	// Cost is the declared mean run time of the class; 0: unknown, which counts as a second, as in a
-	// store without declared run times.
+	// Cost is the declared mean run time of the class; 0: unknown, which counts as a second, as stores count it.
 	Cost time.Duration
 }
 
 func (c Class) cost() time.Duration { return cmp.Or(c.Cost, time.Second) }
 
-// Arguments holds the parameters and the environment from which a Kind makes a policy.
+// Arguments holds what a Kind makes a policy from: its parameters, and the workers and job classes of the engine.
 type Arguments struct {
-	Workers int     // number of workers of the engine
-	Classes []Class // job classes, by job kind: at least one
+	Workers int     // number of workers of the engine that the policy is for
+	Classes []Class // job classes of the scenario, indexed by job kind: at least one
 	values  map[string]Value
 }
 
-// Value returns the value of the parameter with that name, in the Go type that belongs to the parameter's type.
+// Value returns the value of the parameter with that name, in the Go type listed at the Type constants (TypeShare...).
 func (a Arguments) Value(name string) any { return a.values[name].of }
 
-// always returns a constructor that returns the given policy, for a kind of policy without parameters.
+// always returns a constructor (Kind.New) of the one policy p, for a kind of policy without parameters and state.
 func always(p engine.Policy) func(Arguments) (engine.Policy, error) {
 	return func(Arguments) (engine.Policy, error) { return p, nil }
 }
 
-// mostClasses is the highest number of job classes between which a term (part of a claim) can distinguish.
+// mostClasses is the highest number of job classes that a term (part of a claim) can tell apart: see engine.Kinds.
 const mostClasses = 64
 
-// Kinds returns the kinds of policies that New makes, in the order in which they are listed.
+// Kinds returns copies of all kinds of policies that New makes: built-in ones in the order of lists, then those of Add.
 func Kinds() []Kind {
 	all := slices.Clone(kinds)
 	for i := range all {
@@ -111,10 +109,10 @@ func Add(more ...Kind) error {
 	return nil
 }
 
-// AddedKinds returns the kinds of policies that were registered by Add.
+// AddedKinds returns the kinds of policies that programs have registered by Add, in the order of their registration.
 func AddedKinds() []Kind { return Kinds()[shipped:] }
 
-// check returns an error for every missing or wrong field of a kind of policy that is to be registered.
+// check returns a joined error for every missing or wrong field of a kind of policy that Add is to register.
 func (k *Kind) check() error {
 	var all problems
 	need := func(ok bool, format string, arguments ...any) { all.add(!ok, format, arguments...) }
@@ -136,7 +134,7 @@ func (k *Kind) check() error {
 	return errors.Join(all...)
 }
 
-// problems collects the errors found in a value that is being checked.
+// problems collects the errors found in a value that is being checked, to be joined.
 type problems []error
 
 // add adds an error with a formatted text to the problems found if the condition when is true.
@@ -155,9 +153,9 @@ func New(kind string, values map[string]Value, workers int) (engine.Policy, erro
 	return NewFor(kind, values, workers, nil)
 }
 
-// NewFor makes a policy of that kind for one engine, with its number of workers and the system's job classes, by job
-// kind. Parameters without a value have their defaults. Policies keep state, so every engine needs one of its own. An
-// error names every parameter that is unknown, of the wrong type or out of range.
+// NewFor makes a policy of the kind with that name for one engine with that number of workers. values holds parameters
+// by name, and others have their defaults; classes are the scenario's, by job kind. Policies keep state: every engine
+// needs its own. An error names every parameter that is unknown, of the wrong type or out of range.
 func NewFor(kind string, values map[string]Value, workers int, classes []Class) (engine.Policy, error) {
 	k, err := Find(kind)
 	if err != nil {
@@ -177,7 +175,7 @@ func NewFor(kind string, values map[string]Value, workers int, classes []Class) 
 	return policy, nil
 }
 
-// Find returns the kind of policy with that name. The error lists all names.
+// Find returns the kind of policy with the given name (Kind.Name); the error for an unknown name lists all names.
 func Find(name string) (*Kind, error) {
 	var names []string
 	for i := range kinds {
@@ -218,35 +216,35 @@ func (k *Kind) arguments(values map[string]Value, workers int) (Arguments, error
 	return a, errors.Join(all...)
 }
 
-// Need is a feature of scenarios without which a kind of policy has no effect: it then claims the jobs that fifo would.
+// Need is a feature of scenarios without which a kind of policy claims the jobs that fifo would: users are then warned.
 type Need uint8
 
-// NeedsNothing and the constants below are features of scenarios, such as tenants, that kinds of policies need.
+// NeedsNothing and the constants below are the values of Kind.Needs.
 const (
 	NeedsNothing    Need = iota
 	NeedsRetries         // jobs that are claimed more than once
 	NeedsDependency      // a job class whose handlers call a dependency
 	NeedsTenants         // two tenants
 	NeedsPriorities      // job classes of two priorities
-	NeedsPlaces          // those, or jobs that stand in line by another time than their due time
+	NeedsPlaces          // job classes of two priorities, or ready jobs placed by another time than their due time
 	NeedsClasses         // two job classes
 )
 
-// Lacks returns a phrase that describes a scenario without the feature, such as "no job class calls a dependency".
+// Lacks returns a phrase, for warnings, about a scenario without the feature: "no job class calls a dependency".
 func (n Need) Lacks() string {
 	return [...]string{"nothing is missing", "nothing here can fail, so no job is ever retried",
 		"no job class calls a dependency", "all jobs belong to one tenant", "all job classes have one priority",
 		"all job classes have one priority, and jobs stand in the order of their due times", "there is one job class"}[n]
 }
 
-// kinds lists the kinds of policies in their order; Add appends to it. shipped is how many of them are built in.
+// kinds lists the kinds of policies: built-in ones by rank, then those of Add. shipped is the number of built-in ones.
 var (
 	kinds   []Kind
 	shipped int
 )
 
-// builtIn inserts a kind of policy into the list of built-in kinds, by its rank, and returns their number, so that a
-// variable in each kind's file can be initialized by the call. The list does not depend on the order of the files.
+// builtIn inserts a kind of policy into the list of built-in kinds by its rank, whatever the order of the files. It
+// returns their number only so that a variable in each kind's file can be initialized by the call.
 func builtIn(k Kind) int {
 	at, _ := slices.BinarySearchFunc(kinds, k, func(a, b Kind) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), strings.Compare(a.Name, b.Name))

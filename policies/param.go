@@ -11,17 +11,18 @@ import (
 	"qsim/engine/quantity"
 )
 
-// Param is a parameter of a kind of policy.
+// Param describes a parameter of a kind of policy, as scenarios set it and help lists it.
 type Param struct {
 	Name    string   // name in scenario files
 	Type    string   // one of the Type constants
 	Default string   // default value, as text for ParseValue
 	Doc     string   // description, a phrase
 	Choices []string // allowed values of a TypeChoice
-	Amount  bool     // the parameter is an amount, chosen in proportion to the load; of a TypeNumber
+	Amount  bool     // a TypeNumber to be chosen in proportion to the load, such as the tokens of a bucket
 }
 
-// TypeShare and the constants below are the types of parameters, and of their values in Arguments.
+// TypeShare and the constants below are the types of parameters. Comments show, for each, an example of its text and
+// the Go type of its parsed value in Arguments.
 const (
 	TypeShare        = "share"          // a share, "80%": quantity.Share
 	TypeCountOrShare = "count-or-share" // a number or share of the engine's workers, "20" or "20%": quantity.CountOrShare
@@ -35,13 +36,13 @@ const (
 	TypeBudget       = "budget"         // a duration, "30s", or ByClass of it, {mail: 1m}: quantity.Duration
 )
 
-// Value is a parsed value of a policy parameter. The zero Value stands for no value.
+// Value is a parsed value of a policy parameter, with its type. The zero Value stands for no value.
 type Value struct {
 	typ string
 	of  any
 }
 
-// String returns the value of a parameter in the syntax of scenarios.
+// String returns the value of a parameter as scenarios write it; "" for the zero Value.
 func (v Value) String() string {
 	if v.of == nil {
 		return ""
@@ -50,13 +51,13 @@ func (v Value) String() string {
 }
 
 // Quantum is the credit that a tenant gets at each turn of deficit round robin: a number of jobs, or an amount of
-// service time; if both are 0, the mean cost of a job.
+// service time; if both are 0, the mean cost (run time) of a job.
 type Quantum struct {
 	Jobs int64
 	Time time.Duration
 }
 
-// meanQuantum is how scenarios spell the zero Quantum, the mean cost of a job.
+// meanQuantum is the word for the zero Quantum in scenarios: the mean cost of a job.
 const meanQuantum = "mean"
 
 // String returns the quantum, a tenant's credit at each turn of deficit round robin, in the syntax of scenarios.
@@ -70,10 +71,10 @@ func (q Quantum) String() string {
 	return meanQuantum
 }
 
-// ByClass is the value of a policy's parameter for each of several job classes, in the order of the scenario.
+// ByClass is a parameter's value that differs by job class: a value for each of several, in the scenario's order.
 type ByClass []ClassValue
 
-// ClassValue is a parameter value for one job class.
+// ClassValue is a parameter's value for one job class, an entry of a ByClass.
 type ClassValue struct {
 	Class string
 	Value any
@@ -88,7 +89,7 @@ func (b ByClass) String() string {
 	return "{" + strings.Join(entries, ", ") + "}"
 }
 
-// each calls visit with each value of a list by job class and the class's index; its error names unknown classes.
+// each calls visit with each value and the index of its class. Its error names unknown classes, after the word what.
 func (b ByClass) each(what string, classes []Class, visit func(class int, value any)) error {
 	var unknown []error
 	for _, e := range b {
@@ -101,13 +102,13 @@ func (b ByClass) each(what string, classes []Class, visit func(class int, value 
 	return errors.Join(unknown...)
 }
 
-// TakesMapping reports whether values of a type may be mappings from job classes, in the syntax of ParseMapping.
+// TakesMapping reports whether parameters of type typ (a Type constant) may be mappings by job class, {mail: 10}.
 func TakesMapping(typ string) bool { return entries[typ] != nil }
 
-// Entry is the text of a parameter value for one job class in a mapping.
+// Entry is one unparsed entry of a mapping from job classes to parameter values: {mail: 10} has Class mail, Text 10.
 type Entry struct{ Class, Text string }
 
-// parsers holds, by parameter type, the parser of a value; entries holds that of one class's value in a mapping.
+// parsers holds, by parameter type, the parser of a scalar value; entries that of one class's value in a mapping.
 var (
 	parsers = map[string]func(text string) (any, error){
 		TypeShare: readText[quantity.Share], TypeCountOrShare: readText[quantity.CountOrShare],
@@ -132,7 +133,7 @@ func ParseValue(typ, text string) (Value, error) {
 	return Value{typ, of}, nil
 }
 
-// ParseMapping parses a value of type typ that is given as a mapping from job classes, none of which occurs twice.
+// ParseMapping parses a value of a type that TakesMapping allows, from a mapping by job class, with no class twice.
 func ParseMapping(typ string, given []Entry) (Value, error) {
 	b := make(ByClass, len(given))
 	for i, e := range given {
@@ -192,7 +193,7 @@ func parseWeight(text string) (any, error) {
 	return weight, err
 }
 
-// parseNoMapping parses the scalar text of a value that must be a mapping: only {}, the empty mapping, is valid.
+// parseNoMapping parses the text of a value that must be a mapping by job class: only {}, the empty mapping, is valid.
 func parseNoMapping(text string) (any, error) {
 	if text == "{}" {
 		return ByClass(nil), nil
@@ -201,7 +202,7 @@ func parseNoMapping(text string) (any, error) {
 		Help: "write {high: 10, low: 5}"}
 }
 
-// within returns an error with a prefix before its message, and with its help text, if it has one.
+// within returns err with a prefix before its message; the help text of a quantity.Error is kept.
 func within(prefix string, err error) error {
 	if own := (*quantity.Error)(nil); errors.As(err, &own) {
 		with := *own
@@ -211,16 +212,16 @@ func within(prefix string, err error) error {
 	return fmt.Errorf("%s: %w", prefix, err)
 }
 
-// Duration returns the value of a parameter of type TypeDuration.
+// Duration returns the value of the parameter with that name, of type TypeDuration.
 func (a Arguments) Duration(name string) time.Duration {
 	return a.Value(name).(quantity.Duration).Std()
 }
 
-// Number returns the value of a parameter of type TypeNumber.
+// Number returns the value of the parameter with that name, of type TypeNumber.
 func (a Arguments) Number(name string) int64 { return int64(a.Value(name).(quantity.Count)) }
 
-// OfWorkers returns the value of a parameter of type TypeCountOrShare as a number of the engine's workers: a share
-// rounded to the nearest whole, but at least one unless it is 0 %.
+// OfWorkers returns the value of the named parameter of type TypeCountOrShare as a number of the engine's workers: a
+// share is rounded to the nearest whole, but to at least one unless it is 0 %.
 func (a Arguments) OfWorkers(name string) int {
 	v := a.Value(name).(quantity.CountOrShare)
 	switch {

@@ -30,21 +30,21 @@ var _ = builtIn(Kind{
 	},
 })
 
-// Queues is the policy queues, with one queue for each job class: the next queue is drawn by weight among those left,
-// like Sidekiq and Asynq, which shuffle a list that contains each queue as often as its weight. It keeps no state; its
-// draws depend on the seed, the engine and the number of the plan alone.
+// Queues is the policy queues, with one queue for each job class: each claim goes through all queues, and the next is
+// drawn by weight among those left, like Sidekiq and Asynq, which shuffle a list that contains each queue as often as
+// its weight. It keeps no state; its draws depend on the seed, the engine and the number of the plan alone.
 type Queues struct {
 	stateless
 	Weights []int64 // weights by job kind: at most 64, each in [1, 10^6]; kinds past the end are never claimed
-	left    []int64
+	left    []int64 // scratch memory of Plan: weights of the kinds not drawn yet, 0 for the others
 }
 
-// NewQueues returns the policy queues with a copy of the weights, one for each job class.
+// NewQueues returns the policy queues with a copy of the weights, one for each job class, by job kind.
 func NewQueues(weights []int64) *Queues {
 	return &Queues{Weights: append([]int64(nil), weights...), left: make([]int64, len(weights))}
 }
 
-// Plan lets the next claim take the jobs of one kind (queue) after the other, in an order of kinds drawn by weight.
+// Plan appends a term (part of a claim) for each job kind, that is each queue, in an order drawn by weight.
 func (p *Queues) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	total := int64(0)
 	for _, w := range p.Weights {
@@ -66,8 +66,8 @@ func (p *Queues) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return dst
 }
 
-// Guarantees returns the guarantee that no worker idles while a job is ready, that a plan has a term for every class,
-// and that each class comes first in proportion to its weight, in the mean. A Law (plan checker) verifies the last two.
+// Guarantees declares for the invariant checker: no worker idles while a job is ready, a plan has a term for every
+// class, and each class comes first in proportion to its weight, in the mean. A Law verifies the last two.
 func (p *Queues) Guarantees() Promise {
 	return Promise{Conserving: true, Law: func() Law {
 		plans, total, first := 0, int64(0), make([]int, len(p.Weights)) // first: by class, plans with that class first
@@ -98,7 +98,7 @@ func (p *Queues) Guarantees() Promise {
 	}}
 }
 
-// classWeights returns the weight of each class: 1 for a class without one in the parameter.
+// classWeights returns the weight of each class: its value in named, else 1. The error names unknown classes.
 func classWeights(named ByClass, classes []Class) ([]int64, error) {
 	byKind := slices.Repeat([]int64{1}, len(classes))
 	err := named.each("weights", classes, func(i int, value any) { byKind[i] = int64(value.(quantity.Count)) })

@@ -36,26 +36,26 @@ var _ = builtIn(Kind{
 	},
 })
 
-// budgetSlices is the number of slices of a RetryBudget's window: old claims are forgotten a slice at a time.
+// budgetSlices is the number of parts of a RetryBudget's window: deposits and claims are forgotten a part at a time.
 const budgetSlices = 10
 
 // RetryBudget is the policy retry-budget: Finagle's retry budget with exact fractions in place of a scale factor of
-// 1000. Over a window retries are at most Ratio of the first claims plus MinRate, however many jobs fail. Each engine
-// has a budget of its own: Ratio holds for a fleet as it is; divide a MinRate for a fleet by the number of engines.
+// 1000. Within a Window retries are at most Ratio of the claims of fresh jobs plus MinRate, however many jobs fail.
+// Each engine has its own budget: Ratio holds for a fleet as it is; divide MinRate by the number of engines.
 type RetryBudget struct {
 	Ratio   quantity.Share
 	MinRate quantity.Rate
 	Window  time.Duration // length of the window: above 0
 
-	// slices are deposits less withdrawals, by tenths of the window, in units of 1/denominator of Ratio. sum is their sum.
+	// slices holds, by tenth of the window, Ratio for each first claim less 1 for each retry, times Ratio's denominator.
 	slices  [budgetSlices]int64
-	sum     int64
-	current int
+	sum     int64       // sum of slices
+	current int         // index of the slice that is being filled
 	ends    engine.Time // end of the current slice
 	started bool
 }
 
-// Plan lets the next claim take any jobs, but at most as many retries as the budget pays for.
+// Plan appends terms (parts of a claim) for any ready jobs, but at most as many retries as the budget pays for.
 func (p *RetryBudget) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	p.advance(v.Now)
 	_, cost := p.Ratio.Fraction()
@@ -63,7 +63,7 @@ func (p *RetryBudget) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return capped(dst, v.Idle, int(max(0, min(int64(v.Idle), (p.sum+reserve)/cost))))
 }
 
-// Observe adds to the retry budget for each first claim of a job, and deducts from it for each claim of a retry.
+// Observe adds Ratio to the retry budget for each claim of a fresh job, and takes 1 for each claim of a retry.
 func (p *RetryBudget) Observe(o *engine.Observation) {
 	if o.Ended {
 		return
@@ -78,8 +78,7 @@ func (p *RetryBudget) Observe(o *engine.Observation) {
 	p.sum += amount
 }
 
-// advance drops the slices of the window that ended more than a window before now. If the clock was set back, it drops
-// none.
+// advance drops the slices of the window that ended over a window before now; none if the clock was set back.
 func (p *RetryBudget) advance(now engine.Time) {
 	slice := max(1, p.Window/budgetSlices)
 	if !p.started {
@@ -97,9 +96,9 @@ func (p *RetryBudget) advance(now engine.Time) {
 	}
 }
 
-// Guarantees returns the guarantee that retries keep to the budget: within nine tenths of a window, the least that the
-// policy remembers, there are at most as many as MinRate and the first claims of a whole window pay for. Nor are they
-// held back while the budget pays for them, which a Law (plan checker) verifies.
+// Guarantees declares for the invariant checker: within nine tenths of a window, the least that the policy remembers,
+// there are at most as many retries as MinRate and the first claims of a whole window pay for. Nor are they held back
+// while the budget pays for them, which a Law (plan checker) verifies.
 func (p *RetryBudget) Guarantees() Promise {
 	type claims struct {
 		at             engine.Time
@@ -135,14 +134,14 @@ func (p *RetryBudget) Guarantees() Promise {
 	}}
 }
 
-// maxEvents is the highest number of retries that a rate allows within a window, and finest the highest denominator of
-// such a rate: products of the two fit in 64 bits.
+// maxEvents is the highest number of retries that MinRate allows within a window, and finest the highest denominator of
+// MinRate: products of the two fit in 64 bits.
 const (
 	maxEvents = 1_000_000_000
 	finest    = 1_000_000
 )
 
-// eventsIn returns the whole number of events that come at rate r within a time d, at most maxEvents. d is at least 0.
+// eventsIn returns the whole number of events that come at rate r within a duration d of at least 0, at most maxEvents.
 func eventsIn(r quantity.Rate, d time.Duration) int64 {
 	if r.Num == 0 {
 		return 0

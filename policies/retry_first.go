@@ -12,11 +12,11 @@ var _ = builtIn(Kind{
 // RetryFirst is the policy retry-first: fresh jobs are claimed only if no retry is ready. It keeps no state.
 type RetryFirst struct{ classwise }
 
-// Plan lets the next claim take retries and, if they are too few for the idle workers, fresh jobs.
+// Plan appends a term (part of a claim) for retries and then one for fresh jobs, which get the workers that are left.
 func (RetryFirst) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return term(term(dst, engine.Retry, v.Idle), engine.Fresh, v.Idle)
 }
 
-// Guarantees returns the guarantee of no claims to fresh jobs while a retry is ready, and of no idle worker while a job
-// is ready.
+// Guarantees declares for the invariant checker: no worker idles while a job is ready, nor takes a fresh job while a
+// retry is ready.
 func (RetryFirst) Guarantees() Promise { return Promise{Ranked: true, Conserving: true, Exact: true} }

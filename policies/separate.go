@@ -37,26 +37,26 @@ var _ = builtIn(Kind{
 	},
 })
 
-// Separate is the policy separate, which has two lanes: some workers take only retries, the others only fresh jobs.
-// Lanes count prefetched and running jobs, so nothing is prefetched beyond the workers. Each engine keeps its own
-// state: which lane was served first, and when retries were last looked for.
+// Separate is the policy separate, which has two lanes: RetryWorkers of an engine's workers take only retries, the
+// others only fresh jobs. Prefetched jobs count in their lane, so nothing is prefetched beyond the workers. Each engine
+// keeps its own state: which lane was served first, and when retries were last looked for.
 type Separate struct {
 	byClass
 	RetryWorkers int           // workers reserved for retries, in [1, workers-1] of one engine
 	RetryPoll    time.Duration // least time between two claims of retries; 0: no limit
 
-	retryFirst bool // the next plan too small for both lanes serves retries first
-	polled     bool // polledAt has been set
-	polledAt   engine.Time
+	retryFirst bool        // the next plan too small for both lanes serves retries first
+	polled     bool        // polledAt has been set
+	polledAt   engine.Time // time of the last answered claim of retries
 
-	// The latest plan, until it is answered.
-	crowded     bool // the latest plan was too small to fill both lanes
-	retriesAt   engine.Time
-	withRetries bool
+	// The fields below describe the latest plan, until its claim is answered.
+	crowded     bool        // the latest plan was too small to fill both lanes
+	retriesAt   engine.Time // time of the plan
+	withRetries bool        // the plan claims retries
 }
 
-// Plan lets the next claim take fresh jobs and retries, each as far as there is room in their lane. While it is too
-// small to fill both lanes, they take turns in being served first, so that a small batch starves neither.
+// Plan appends a term (part of a claim) for fresh jobs and one for retries, each as far as there is room in their lane.
+// If the idle workers are too few to fill both, the lanes take turns in being served first.
 func (p *Separate) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	fresh, retries := lane(v, engine.Fresh, v.Workers-p.RetryWorkers), lane(v, engine.Retry, p.RetryWorkers)
 	if !p.mayPoll(v.Now) {
@@ -69,18 +69,17 @@ func (p *Separate) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return term(term(dst, engine.Fresh, fresh), engine.Retry, retries)
 }
 
-// lane returns how many more jobs of a class may be in flight: the workers of its lane less its jobs in flight.
+// lane returns how many jobs of a class a plan may claim: its workers less its jobs in flight, at most all idle ones.
 func lane(v *engine.View, class engine.Class, workers int) int {
 	return max(0, min(v.Idle, workers-v.InFlight[class]))
 }
 
-// mayPoll reports whether the time to claim retries has come. A clock set back does not delay them.
+// mayPoll reports whether RetryPoll has passed since retries were last claimed. A clock set back does not delay them.
 func (p *Separate) mayPoll(now engine.Time) bool {
 	return !p.polled || now < p.polledAt || now.Sub(p.polledAt) >= p.RetryPoll
 }
 
-// Observe records that the claims of the latest plan were answered: only then does it count as a poll for retries and
-// as a lane's turn.
+// Observe records that the latest plan was answered: it counts as a poll for retries and a lane's turn only then.
 func (p *Separate) Observe(o *engine.Observation) {
 	if o.Ended {
 		return
@@ -92,9 +91,8 @@ func (p *Separate) Observe(o *engine.Observation) {
 	p.withRetries, p.crowded = false, false
 }
 
-// Guarantees returns the guarantee that no lane has more jobs in flight than workers, and that a plan fills both lanes
-// or, if it is too small for that, begins with the lane that the previous such plan filled second. A Law (plan checker)
-// verifies the latter.
+// Guarantees declares for the invariant checker: no lane has more jobs in flight than workers, and (checked by a Law) a
+// plan fills both lanes or, if too small for that, begins with the lane that the previous such plan filled second.
 func (p *Separate) Guarantees() Promise {
 	return Promise{Capped: true, Lanes: true, Cap: p.RetryWorkers, Law: func() Law {
 		const both = engine.AnyClass + 1 // in place of a lane, for a plan that fills both

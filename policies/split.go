@@ -26,10 +26,11 @@ var _ = builtIn(Kind{
 type Split struct {
 	Priority quantity.Share // share of the claims that goes by priority
 
-	carry carry // of the claims by priority
+	carry carry // fraction of a claim by priority left over from earlier plans
 }
 
-// Plan lets the next claim take ⌈carry + share·idle⌉ jobs by priority and, for the other idle workers, the oldest jobs.
+// Plan appends a term (part of a claim) for ⌈carry + share·idle⌉ jobs by priority, where carry is the fraction left
+// over from earlier plans, and for the other idle workers one for the jobs that have been ready longest.
 func (p *Split) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	urgent := p.carry.divide(v.Idle, p.Priority)
 	dst = term(dst, engine.AnyClass, urgent)
@@ -39,16 +40,16 @@ func (p *Split) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return dst
 }
 
-// Observe updates the carry, the fraction of a claim left for the next plan, once the claims of both terms are
-// answered. A plan that claimed fewer jobs than its limit has emptied the queue: the carry is then 0.
+// Observe updates the carry, the fraction of a claim left for the next plan, once a plan's claim is answered for both
+// classes (fresh, retry). A plan that claimed fewer jobs than its limit has emptied the queue: the carry is then 0.
 func (p *Split) Observe(o *engine.Observation) {
 	if c := &p.carry; c.plan.answers(o) {
 		c.settle(p.Priority, c.plan.total() == c.plan.limit)
 	}
 }
 
-// Guarantees returns the guarantee that no worker idles while a job is ready, and that the share of claims by priority,
-// counted since a plan last emptied the queue, is exact to less than a job. A Law (plan checker) verifies the share.
+// Guarantees declares for the invariant checker: no worker idles while a job is ready, and the share of claims by
+// priority, counted since a plan last emptied the queue, is exact to less than a job. A Law verifies the share.
 func (p *Split) Guarantees() Promise {
 	return Promise{Conserving: true, Law: func() Law {
 		num, den := p.Priority.Fraction()

@@ -36,26 +36,26 @@ var _ = builtIn(Kind{
 	},
 })
 
-// TokenBucket is the policy token-bucket: the AWS SDKs' standard retry quota. A retry that ends in a timeout costs
-// TimeoutCost in all, since the work behind a timeout may still go on. In an outage retries stop after Capacity ÷ Cost
-// failures and come back only as fast as fresh jobs succeed. Each engine has a bucket of its own, so more engines hold
-// more tokens: for a fleet divide Capacity by the number of engines. The SDKs charge a retry by the error that caused
-// it; here another engine may have seen that one, so a retry is charged by its own error.
+// TokenBucket is the policy token-bucket, the AWS SDKs' standard retry quota: a retry takes Cost tokens from a bucket
+// that starts full, successes refill it. A timeout costs TimeoutCost in all, since the work behind it may still go on.
+// In an outage retries stop after Capacity ÷ Cost failures and come back only as fast as fresh jobs succeed. Each
+// engine has a bucket of its own: for a fleet divide Capacity by the number of engines. The SDKs charge a retry by the
+// error that caused it; here another engine may have seen that one, so a retry is charged by its own error.
 type TokenBucket struct {
 	Capacity    int64 // most tokens in the bucket: at least Cost and TimeoutCost
 	Cost        int64 // tokens for a retry: at least 1
 	TimeoutCost int64 // tokens for a retry that ends in a timeout: at least Cost
-	Refill      int64 // tokens returned for each success: at least 0
+	Refill      int64 // tokens added for each fresh job that succeeds: at least 0
 
 	spent int64 // Capacity minus the tokens in the bucket
 }
 
-// Plan lets the next claim take any jobs, but at most as many retries as the tokens pay for.
+// Plan appends terms (parts of a claim) for any jobs, but for at most as many retries as the tokens pay for.
 func (p *TokenBucket) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return capped(dst, v.Idle, int(min(int64(v.Idle), (p.Capacity-p.spent)/p.Cost)))
 }
 
-// Observe takes tokens for retries and returns tokens for successes.
+// Observe takes tokens for retries claimed, more if they time out, and returns tokens for executions that succeed.
 func (p *TokenBucket) Observe(o *engine.Observation) {
 	switch {
 	case !o.Ended && o.Class == engine.Retry:
@@ -70,8 +70,8 @@ func (p *TokenBucket) Observe(o *engine.Observation) {
 	p.spent = max(0, min(p.spent, p.Capacity))
 }
 
-// Guarantees returns the guarantee that every retry is paid for by tokens in the bucket, and claimed if it can be; a
-// retry may wait for ever. That it is claimed, and the cost of a timeout, is verified by a Law (plan checker).
+// Guarantees declares for the invariant checker: every retry is paid for by tokens in the bucket, and claimed if it can
+// be; a retry may wait for ever. That it is claimed, and the cost of a timeout, is verified by a Law (plan checker).
 func (p *TokenBucket) Guarantees() Promise {
 	paid := bound.Ration{Burst: p.Capacity, Cost: p.Cost}
 	paid.Succeeded = [engine.NumClasses]int64{engine.Fresh: p.Refill, engine.Retry: p.Cost}

@@ -25,32 +25,32 @@ var (
 		Doc: "lend what a class leaves of its share to the other; false leaves it unclaimed until the next fetch"}
 )
 
-// Weighted is the policy weighted, with fixed shares of the claims for fresh jobs and retries. The fraction of a claim
-// left over in a plan is carried to the next, so that over any number of claims fresh jobs are never behind their share
-// and less than one claim ahead, at every batch size. Claims that a class leaves to the other are not made up for
-// later. Each engine carries its own fraction; the share needs no coordination.
+// Weighted is the policy weighted: a share Fresh of the claims goes to fresh jobs, the rest to retries. The fraction of
+// a claim left over in a plan is carried to the next, so that over any number of claims fresh jobs are never behind
+// their share and less than one claim ahead, at every batch size. Claims that a class leaves to the other are not made
+// up for later. Each engine carries its own fraction; the share needs no coordination.
 type Weighted struct {
 	byClass
 	Fresh     quantity.Share // share of the claims that goes to fresh jobs
-	NoLending bool           // leave the claims that a class cannot use unused
+	NoLending bool           // leave claims unused for which their class has no ready job
 
-	carry carry // of the claims of fresh jobs
+	carry carry // fraction of a claim of fresh jobs left over from earlier plans
 }
 
-// Guarantees returns the guarantee of an exact share of claims to fresh jobs and, if a class may use what the other
-// leaves, of no idle worker while a job is ready; else retries may wait for ever once no fresh job comes.
+// Guarantees declares for the invariant checker: an exact share of claims for fresh jobs and, unless NoLending, no idle
+// worker while a job is ready; else retries may wait for ever once no fresh job comes.
 func (p *Weighted) Guarantees() Promise {
 	return Promise{Ranked: true, Conserving: !p.NoLending, Starves: p.NoLending, Exact: true, Share: p.Fresh}
 }
 
-// Plan lets the next claim take ⌈carry + share·idle⌉ fresh jobs and retries for the rest of the idle workers; unless
-// NoLending, jobs of either class use what the other leaves.
+// Plan appends a term (part of a claim) for ⌈carry + share·idle⌉ fresh jobs, where carry is the fraction left over from
+// earlier plans, and one for as many retries as workers are left; unless NoLending, a third for what either leaves.
 func (p *Weighted) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return shares(dst, v.Idle, p.carry.divide(v.Idle, p.Fresh), !p.NoLending)
 }
 
-// term appends a term (part of a claim) for up to limit jobs of a class, unless it would claim nothing: each costs the
-// store work. Its fields are set in place: a composite literal would be built elsewhere and copied.
+// term appends a term (part of a claim) for up to limit jobs of a class (fresh, retry), but none if limit is 0, since
+// each costs the store work. Its fields are set in place: a composite literal would be built elsewhere and copied.
 func term(dst []engine.Term, class engine.Class, limit int) []engine.Term {
 	if limit > 0 {
 		dst = append(dst, engine.Term{})
@@ -60,8 +60,8 @@ func term(dst []engine.Term, class engine.Class, limit int) []engine.Term {
 	return dst
 }
 
-// shares appends the terms (parts of a claim) for fresh jobs, then retries, each up to its number; with lend, another
-// term gives the unused claims of one class to the other.
+// shares appends a term (part of a claim) for fresh jobs, then one for retries for the rest of the idle workers; with
+// lend, a third gives the unused claims of one class to the other.
 func shares(dst []engine.Term, idle, fresh int, lend bool) []engine.Term {
 	dst = term(term(dst, engine.Fresh, fresh), engine.Retry, idle-fresh)
 	if lend {
@@ -70,26 +70,25 @@ func shares(dst []engine.Term, idle, fresh int, lend bool) []engine.Term {
 	return dst
 }
 
-// Observe updates the carry, the fraction of a claim left for the next plan, once the claims of both classes are
-// answered. It is 0 if either class had fewer jobs than its limit: unused claims are not hoarded.
+// Observe updates the carry, the fraction of a claim left for the next plan, once a plan's claim is answered for both
+// classes. It is 0 if either class had fewer jobs than its term allowed: unused claims are not hoarded.
 func (p *Weighted) Observe(o *engine.Observation) {
 	if c := &p.carry; c.plan.answers(o) {
 		c.settle(p.Fresh, c.plan.claimed[engine.Fresh] == c.first && c.plan.claimed[engine.Retry] == c.plan.limit-c.first)
 	}
 }
 
-// carry divides the claims of each plan between two groups of jobs by a fixed share, which is exact over any number of
-// claims: the fraction of a claim left over in one plan is carried to the next.
+// carry divides the claims of each plan between two groups of jobs (by class, or by order) by a fixed share, which is
+// exact over any number of claims: the fraction of a claim left over in one plan is carried to the next.
 type carry struct {
-	// owed is the claims owed to the part with the share, in claims times the denominator of the share, in (-1, 0] claims:
-	// the round-up in divide serves that part first.
+	// owed is what the group with the share has coming from earlier plans, in claims times the denominator of the share.
+	// It lies in (-1, 0] claims: the round-up in divide serves that group first.
 	owed  int64
 	plan  pending
-	first int // number of claims of that part in the latest plan
+	first int // claims of the group with the share in the latest plan
 }
 
-// divide begins a plan of one claim for each idle worker, and returns how many go to the group (class or order) that
-// has the share.
+// divide begins a plan of one claim for each idle worker, and returns how many go to the group with the share.
 func (c *carry) divide(idle int, share quantity.Share) int {
 	num, den := share.Fraction()
 	c.plan = pending{limit: idle}
@@ -98,7 +97,7 @@ func (c *carry) divide(idle int, share quantity.Share) int {
 	return c.first
 }
 
-// settle ends a plan once its claims are answered; if some of them went unused, nothing is carried to the next plan.
+// settle ends a plan once its claim is answered. If some of its claims went unused (not full), the carry is reset to 0.
 func (c *carry) settle(share quantity.Share, full bool) {
 	num, den := share.Fraction()
 	if c.owed += int64(c.plan.limit)*num - int64(c.first)*den; !full {
@@ -107,7 +106,7 @@ func (c *carry) settle(share quantity.Share, full bool) {
 	c.plan.limit = 0
 }
 
-// pending is a policy's latest plan, until it is known how many fresh jobs and retries have been claimed by it.
+// pending is a policy's latest plan, until the answer has shown how many fresh jobs and how many retries it claimed.
 type pending struct {
 	limit    int // most claims of the plan; 0: no plan is pending
 	claimed  [engine.NumClasses]int
@@ -123,5 +122,5 @@ func (p *pending) answers(o *engine.Observation) bool {
 	return p.answered[engine.Fresh] && p.answered[engine.Retry]
 }
 
-// total returns the number of jobs, fresh and retries, that a policy's latest plan has claimed.
+// total returns the number of jobs, fresh and retries, that the plan has claimed, once answers has returned true.
 func (p *pending) total() int { return p.claimed[engine.Fresh] + p.claimed[engine.Retry] }

@@ -6,34 +6,33 @@ import (
 	"time"
 )
 
-// Op is the operation of a store call: claim, commit, extend leases and so on.
+// Op is the operation of a store call: the method of Store that it calls.
 type Op uint8
 
 const (
-	OpClaim Op = iota + 1
-	OpCommit
-	OpExtend
-	OpRecover
-	OpPromote
-	OpLead
-	OpStats
-	NumOps
+	OpClaim   Op = iota + 1 // lease ready jobs: Store.Claim
+	OpCommit                // store the outcomes of attempts: Store.Commit
+	OpExtend                // restart the TTL of leases: Store.ExtendLease, Store.ExtendNode
+	OpRecover               // take expired leases: Store.Recover
+	OpPromote               // make due waiting jobs ready: Store.Promote
+	OpLead                  // become or stay the leader for a role: Store.Lead
+	OpStats                 // count jobs: Store.Stats
+	NumOps                  // number of operations plus 1: the length of a table by Op
 )
 
 var opNames = [NumOps]string{"?", "claim", "commit", "extend", "recover", "promote", "lead", "stats"}
 
-// String returns the operation's name as scenario files spell it.
+// String returns the operation's name in scenario files, such as "claim".
 func (o Op) String() string { return opNames[o] }
 
-// Call is a request to the store and, once it is answered, the answer. The driver owns the record, the engine fills in
-// the request and the store fills in the answer. Fields that the operation does not use are meaningless: they may hold
-// values of an earlier call.
+// Call is a request to the store and, once it is answered, the answer. The driver provides the record, the engine fills
+// in the request and Execute the answer. Fields that the operation does not use may hold values of an earlier call.
 type Call struct {
 	ID    uint64 // number of the call in its engine, counted from 1
 	Op    Op
 	Woken bool // caused by Wake (new ready work), not by a timer, the end of an execution or an answer
-	// OpRecover, OpPromote: 0: all in one step; 1: the first of two steps, which reads or takes, see TwoStep; 2: the
-	// second, which inserts
+	// Step, of OpRecover and OpPromote, is 0 for all in one step, 1 for the first of two (which reads or takes, see
+	// TwoStep), 2 for the second, which inserts.
 	Step   uint8
 	OfNode bool  // OpExtend: extend all leases of the engine, see Store.ExtendNode
 	Kept   bool  // OpExtend with OfNode: also the leases of the node's former lives
@@ -44,13 +43,13 @@ type Call struct {
 	Grace  time.Duration // OpRecover: least time since a lease's expiry
 	Limit  int           // OpClaim, OpRecover, OpPromote, OpStats: most jobs
 	Terms  []Term        // OpClaim: the terms of the plan, whose limit is Limit
-	// Batch, of OpCommit, is shared with the engine and with the other calls that carry it. It must
-	// not change once it has been sent: change a copy instead.
+	// Batch is the batch of an OpCommit. The record shares it with the engine and with resends: it must not change once it
+	// has been sent, only a copy may.
 	Batch Batch
 	Keys  []LeaseKey // OpExtend: the leases to extend
 	Jobs  []JobID    // OpPromote, second step: the jobs to make ready
 
-	Reply // set by the store
+	Reply // answer: set by Execute
 }
 
 // Reply is the result of a store call. The engine keeps none of its slices.
@@ -66,7 +65,7 @@ type Reply struct {
 	Stats    Stats         // OpStats: the counts
 }
 
-// Rows returns the number of jobs in an answer: those that the store returns or has changed.
+// Rows returns the number of jobs that a store call returned or changed: Count of its event Called.
 func (r *Reply) Rows() int {
 	return len(r.Leases) + len(r.Results) + len(r.Current) + len(r.Promoted) + r.Extended
 }
@@ -82,7 +81,7 @@ func (c *Call) CopyFrom(o *Call) {
 }
 
 // Execute performs the call on a store and fills in its answer, reusing the slices of its last answer. If refuse is not
-// nil, it is the answer, an error, and the store is not called.
+// nil, it becomes the answer's error, and the store is not called.
 func (c *Call) Execute(ctx context.Context, store Store, refuse error) {
 	c.Err, c.Extended = refuse, 0
 	c.Leases, c.Results, c.Current, c.Promoted = c.Leases[:0], c.Results[:0], c.Current[:0], c.Promoted[:0]
@@ -111,7 +110,7 @@ func (c *Call) Execute(ctx context.Context, store Store, refuse error) {
 	}
 }
 
-// executeStep performs one step of a two-step recovery or promotion, for which a store needs the methods of TwoStep.
+// executeStep performs one step of a two-step recovery or promotion; ErrUnsupported if the store is no TwoStep.
 func (c *Call) executeStep(ctx context.Context, store Store) {
 	x, ok := store.(TwoStep)
 	switch {

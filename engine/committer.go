@@ -8,7 +8,7 @@ import (
 )
 
 // committer collects the outcomes of attempts in batches, and sends each batch to the store until it is answered. A
-// batch whose answer is lost is sent again under the same BatchID: the store answers as it did then.
+// batch whose answer is lost is sent again under the same BatchID, by which the store recognises it.
 type committer struct {
 	filling *batch
 	flushAt Time              // end of the filling batch's linger; Never: it is over, or nothing is filling
@@ -17,20 +17,20 @@ type committer struct {
 	paused  heap.Heap[queued] // batches that pause before their tries start over
 	queued  uint64            // number of batches ever put in ready or paused
 	flying  []*batch          // batches sent, or pausing before they are sent again
-	spare   []*batch
-	open    heap.FIFO[bool] // for each batch from the first unanswered one on, whether it is open
-	lastSeq uint64          // sequence number of the last batch in open
-	pending int             // number of outcomes not yet committed
-	calls   int             // highest number of batches in flying
-	guarded int             // number of pending outcomes with a Guard of their own: a reaper's
-	dated   bool            // whether retry delays may run from before the commit, or end at multiples of a grain
+	spare   []*batch          // closed batches, for reuse of their memory
+	open    heap.FIFO[bool]   // for each batch from the first unanswered one on, whether it is open
+	lastSeq uint64            // sequence number of the last batch in open
+	pending int               // number of outcomes not yet committed
+	calls   int               // highest number of batches in flying
+	guarded int               // number of pending outcomes with a Guard of their own: a reaper's
+	dated   bool              // whether retry delays may run from before the commit, or end at multiples of a grain
 }
 
 type batch struct {
 	seq      uint64
 	id       uint64 // ID of the latest call; 0: none is under way
 	againAt  Time   // flying: the time at which the call counts as lost, or the pause is over
-	tries    int
+	tries    int    // times that it was sent since its tries began
 	out      int    // number of calls that carry its outcomes and may still be executed
 	sent     bool   // the store may have received the batch: its outcomes must not change
 	closed   bool   // the batch is answered, given up or empty
@@ -57,7 +57,8 @@ func (c *committer) init(cfg *Config) {
 	c.dated = slices.ContainsFunc(cfg.Kinds, func(k KindConfig) bool { return k.From != 0 || k.Grain > 0 })
 }
 
-// deadline returns when a batch must next be sent again. It leaves out flushAt, when the batch being filled is due.
+// deadline returns the time at which a batch that was sent or paused needs attention: its call counts as lost or it is
+// sent again; Never: none. It leaves out flushAt, when the batch being filled (the next to be sent) is due.
 func (c *committer) deadline() Time {
 	d := Never
 	for _, b := range c.flying {
@@ -69,13 +70,13 @@ func (c *committer) deadline() Time {
 	return d
 }
 
-// full reports whether backpressure forbids new claims: too many outcomes are not committed yet.
+// full reports whether so many outcomes are uncommitted that the engine may not claim (CommitConfig.Backpressure).
 func (c *committer) full(e *Engine) bool {
 	return e.cfg.Commit.Backpressure > 0 && c.pending >= e.cfg.Commit.Backpressure
 }
 
-// add appends the outcome of an attempt that ran under lease l to the batch being filled: if err is a failure, the
-// outcome that the retry policy decides. s is the lease's slot in the lease table, noSlot if it has none.
+// add appends the outcome of an attempt that ran under lease l from heldAt on to the batch being filled: if err is a
+// failure, the outcome that the retry policy decides. s is the lease's slot in the lease table, noSlot if it has none.
 func (c *committer) add(e *Engine, s Slot, l *Lease, err ErrorKind, heldAt Time) {
 	e.outcome(c.next(e, s), l, err, heldAt)
 	c.added(e)
@@ -99,7 +100,7 @@ func (c *committer) next(e *Engine, s Slot) *Outcome {
 	return &b.outcomes[len(b.slots)-1]
 }
 
-// guard sets the condition (fence) under which an outcome returned by next takes effect, in place of the store's fence.
+// guard makes an outcome returned by next take effect under the condition (fence) f, in place of the store's.
 func (c *committer) guard(o *Outcome, f Fence) {
 	o.Guard = f
 	c.guarded++
@@ -115,7 +116,7 @@ func (c *committer) added(e *Engine) {
 	}
 }
 
-// linger closes the filling batch of outcomes if it has waited for the linger time.
+// linger closes the batch of outcomes being filled if it has waited for CommitConfig.Linger.
 func (c *committer) linger(e *Engine) {
 	if e.now >= c.flushAt {
 		c.lingered(e)
@@ -147,7 +148,7 @@ func (c *committer) tick(e *Engine) {
 	}
 }
 
-// lingered ends the wait of the filling batch for more outcomes: it is sent at once or, if as many commit calls as
+// lingered ends the wait of the batch being filled for more outcomes: it is sent at once or, if as many commit calls as
 // allowed are in flight, goes on filling, so that slow commits do not queue up as many small batches.
 func (c *committer) lingered(e *Engine) {
 	c.flushAt, c.due = Never, c.filling != nil
@@ -156,7 +157,7 @@ func (c *committer) lingered(e *Engine) {
 	}
 }
 
-// flush closes the filling batch of outcomes, and sends it or queues it for a free call.
+// flush closes the filling batch of outcomes, and sends it, or queues it until a call is free.
 func (c *committer) flush(e *Engine) {
 	c.flushAt, c.due = Never, false
 	if c.filling == nil {
@@ -179,7 +180,7 @@ func (c *committer) enqueue(in *heap.Heap[queued], b *batch, at Time) {
 	in.Push(queued{at, c.queued, b})
 }
 
-// launch sends queued batches up to the limit on commit calls in flight, then the filling batch if its linger is over.
+// launch sends queued batches while fewer than CommitConfig.Calls are in flight, then the filling one if it is due.
 func (c *committer) launch(e *Engine) {
 	for len(c.paused) > 0 && (c.paused[0].at <= e.now || c.paused[0].closed) {
 		q := c.paused.Pop()
@@ -234,8 +235,8 @@ func (b *batch) date(cfg *Config, now Time) {
 	}
 }
 
-// settled returns the highest sequence number up to which every batch is answered. It takes constant time, since tens
-// of thousands of batches may be unanswered.
+// settled returns the highest sequence number up to which every batch is answered, so that the store may forget them.
+// It takes constant time, since tens of thousands of batches may be unanswered.
 func (c *committer) settled() uint64 { return c.lastSeq - uint64(c.open.Size()) }
 
 func (c *committer) onCommitted(e *Engine, r *Call) {
@@ -261,7 +262,7 @@ func (c *committer) onCommitted(e *Engine, r *Call) {
 	}
 }
 
-// land removes a batch of outcomes from those that occupy a commit call; the others keep their order.
+// land removes a batch from flying, the batches that occupy a commit call; the others keep their order.
 func (c *committer) land(b *batch) {
 	n := 0
 	for _, other := range c.flying {
@@ -282,7 +283,7 @@ func hasUnapplied(results []Result) bool {
 	return false
 }
 
-// note records which outcomes of a partly applied batch have taken effect.
+// note records which outcomes of a partly applied batch have taken effect, before it is sent again.
 func (b *batch) note(r *Call) {
 	if r.Err != nil {
 		return
@@ -293,8 +294,8 @@ func (b *batch) note(r *Call) {
 	}
 }
 
-// settle releases the lease of a committed or dropped outcome, or marks it for release once its handler returns, if
-// that has timed out and still runs.
+// settle releases the lease in slot s (of the lease table), whose outcome is committed or dropped; if its handler has
+// timed out and still runs, once that returns.
 func (c *committer) settle(e *Engine, s Slot) {
 	if s == noSlot {
 		return
@@ -308,7 +309,7 @@ func (c *committer) settle(e *Engine, s Slot) {
 }
 
 // tryAgain schedules the next try of a batch after its call failed, at the earliest after pause. It returns false if
-// there are no more tries: the batch is then no longer in flight.
+// there are no more tries: the batch is then paused or given up (CommitConfig.Drop).
 func (c *committer) tryAgain(e *Engine, b *batch, pause time.Duration) bool {
 	if backoff := e.cfg.Commit.Backoff; len(backoff) > 0 {
 		pause = backoff[min(b.tries, len(backoff))-1]
@@ -337,8 +338,8 @@ func (c *committer) tryAgain(e *Engine, b *batch, pause time.Duration) bool {
 	return false
 }
 
-// onExpired drops the outcome of the lease in slot s, which has expired by the node's own clock, unless its batch has
-// been sent already.
+// onExpired drops the outcome of the lease in slot s (of the lease table), which has expired by the node's own clock,
+// unless its batch has been sent already.
 func (c *committer) onExpired(e *Engine, s Slot) {
 	h := e.leases.get(s)
 	b := h.batch
@@ -372,7 +373,7 @@ func (c *committer) newBatch() *batch {
 	return &batch{seq: c.lastSeq}
 }
 
-// close ends a batch of outcomes that is answered, given up, or empty.
+// close ends a batch of outcomes that is answered, given up, or empty: they are no longer pending.
 func (c *committer) close(e *Engine, b *batch) {
 	b.closed = true
 	*c.open.At(int(b.seq - c.settled() - 1)) = false

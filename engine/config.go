@@ -10,8 +10,8 @@ import (
 
 // Config is the configuration of an Engine. Durations are at least 0; Validate checks all other conditions.
 type Config struct {
-	Engine  EngineID
-	Workers int // highest number of handlers that run at once: at least 1
+	Engine  EngineID // node, and number of its earlier lives
+	Workers int      // highest number of handlers that run at once: at least 1
 
 	Fetch    FetchConfig
 	Commit   CommitConfig
@@ -28,12 +28,12 @@ type Config struct {
 	// Kinds holds the configuration of each job kind, by Job.Kind; the last entry also applies to kinds past the end.
 	Kinds []KindConfig
 
-	Policy   Policy   // the fetch policy of this engine alone
-	Recorder Recorder // receiver of the engine's events; nil: none
-	Rand     keyed.Rand
+	Policy   Policy     // the fetch policy of this engine alone
+	Recorder Recorder   // receiver of the engine's events; nil: none
+	Rand     keyed.Rand // source of the engine's random draws
 
-	// InStep makes periodic timers count from the start of the process. Otherwise the first pause of each timer is a
-	// random part of its period, since real processes that start together do not tick together.
+	// InStep makes periodic timers (polls, heartbeats and so on) count from the start of the process. Otherwise the first
+	// pause of each is a random part of its period, since real processes that start together do not tick together.
 	InStep bool
 }
 
@@ -70,7 +70,7 @@ type CommitConfig struct {
 	Backoff      []time.Duration // pauses before further tries; the last repeats; empty: 100 ms after errors
 }
 
-// LeaseConfig configures the lease of a claim: its TTL (visibility timeout) and heartbeats.
+// LeaseConfig configures the leases of an engine's jobs: TTL (visibility timeout), heartbeats, what a loss means.
 type LeaseConfig struct {
 	TTL       time.Duration // lease TTL (visibility timeout): above 0
 	Heartbeat time.Duration // interval between extensions of a lease, counted from its claim; 0: no extensions
@@ -81,11 +81,11 @@ type LeaseConfig struct {
 	// Max is the longest time from a claim to the end of its lease: later extensions are not
 	// requested, and the lease lapses while its job runs on. 0: no limit. Not with OfNode.
 	Max time.Duration
-	// OfNode makes one heartbeat extend all leases of the node, also those it has not heard of, since a claim's answer was
-	// lost: these jobs wait until its life ends. It requires a Store that can extend a node, and Heartbeat above 0.
+	// OfNode makes one heartbeat extend all leases of the node, also those whose claim's answer was lost: these jobs wait
+	// until the node's life ends. It requires a Store that can extend a node, and Heartbeat above 0.
 	OfNode bool
-	// Kept, with OfNode, keeps a node's name across restarts: a restarted node also extends the leases
-	// of its former lives, whose jobs it has forgotten: they wait until it does not come back.
+	// Kept, with OfNode, keeps a node's name across restarts: a restarted node also extends the leases of its former
+	// lives, whose jobs it has forgotten. They are recovered only once the node stays down.
 	Kept bool
 	// Local makes the holder check leases against its own wall clock, see Engine.SetWallClock: once that clock reads a TTL
 	// more than when the lease was requested, the holder counts it as lost, commits no outcome and cancels the job. Only
@@ -104,9 +104,9 @@ type ReaperConfig struct {
 	// Every is the time between two recoveries. 0: at the expiry of each lease, which requires a store
 	// with StoreOptions.LapseAfter = Grace.
 	Every   time.Duration
-	Batch   int // most leases of one recovery: at least 1
-	Grace   time.Duration
-	OnStart bool // recover at once when the engine starts, until no expired lease is left
+	Batch   int           // most leases of one recovery: at least 1
+	Grace   time.Duration // time from a lease's expiry to its recovery, at least
+	OnStart bool          // recover at once when the engine starts, until no expired lease is left
 	// Nothing makes an expired lease cost no attempt: the job is ready again at once and the retry
 	// policy is not consulted. Otherwise it is a failure like any other.
 	Nothing    bool
@@ -129,7 +129,7 @@ type ReaperConfig struct {
 	Gap   time.Duration // time between the two steps: at least 0
 }
 
-// PromoterConfig configures how waiting jobs become ready.
+// PromoterConfig configures how waiting jobs (delayed or to be retried) become ready.
 type PromoterConfig struct {
 	// Every is the time between two promotions. 0: waiting jobs become ready by themselves, which
 	// requires a store without StoreOptions.Promoted.
@@ -145,9 +145,9 @@ type PromoterConfig struct {
 	Gap time.Duration
 }
 
-// KindConfig is the configuration of one job kind.
+// KindConfig is the configuration of one job kind: retries, execution timeout and deadline.
 type KindConfig struct {
-	Retry   RetryPolicy
+	Retry   RetryPolicy   // decides what becomes of a job after a failure
 	Timeout time.Duration // execution timeout; 0: none
 	// WaitOut makes an execution timeout cancel the handler's context only: the handler's result counts. Otherwise
 	// the attempt has failed at the timeout, whatever the handler returns.
@@ -167,7 +167,7 @@ type KindConfig struct {
 	Deadline time.Duration
 }
 
-// Validate returns all errors in the configuration, joined.
+// Validate returns all errors in the configuration, joined, each with the name of its field; nil if there are none.
 func (c *Config) Validate() error {
 	var errs []error
 	need := func(ok bool, format string, args ...any) {

@@ -12,12 +12,12 @@ type Engine struct {
 	cfg      Config
 	driver   Driver
 	now      Time
-	due      Time // lower bound of all deadlines except flushAt, see Due
-	seldom   Time // earliest deadline of the reaper, the promoter and the electors, unless stale
-	stale    bool // seldom must be computed anew
-	lastID   uint64
-	woken    bool // the current input is a wake
-	stopping bool
+	due      Time          // lower bound of all deadlines except flushAt, see Due
+	seldom   Time          // earliest deadline of the reaper, the promoter and the electors, unless stale
+	stale    bool          // seldom must be computed anew
+	lastID   uint64        // ID of the latest call
+	woken    bool          // the current input is a wake
+	stopping bool          // Stop was called
 	recorder JobRecorder   // receiver of events
 	event    Event         // scratch memory of the event being recorded
 	ahead    time.Duration // offset of the node's wall clock from the true time, see SetWallClock
@@ -52,7 +52,7 @@ func New(cfg Config, driver Driver, now Time) *Engine {
 	return e
 }
 
-// Deadline returns the time at which Tick must be called; it changes with every input.
+// Deadline returns the time at which the driver must call Tick; it may change with every input.
 func (e *Engine) Deadline() Time {
 	d := min(e.fetch.deadline(), e.run.deadline(e), e.commit.deadline(), e.heartbeat.deadline(e), e.maintenance())
 	if e.cfg.Lease.Local {
@@ -62,7 +62,7 @@ func (e *Engine) Deadline() Time {
 	return e.Due()
 }
 
-// maintenance returns the time at which the reaper, the promoter or a leader election is due next.
+// maintenance returns the earliest time at which the reaper, the promoter or a leader election must act.
 func (e *Engine) maintenance() Time {
 	if e.stale {
 		e.seldom, e.stale = min(e.reap.deadline(e), e.promote.deadline()), false
@@ -80,10 +80,10 @@ func (e *Engine) unsettle() { e.due, e.stale = e.now, true }
 // driver of many engines waits until then, and then calls IsDue.
 func (e *Engine) Due() Time { return min(e.due, e.commit.flushAt) }
 
-// IsDue reports whether the Deadline has come by now. If it has not, Due returns the exact Deadline afterwards.
+// IsDue reports whether the Deadline (when Tick must be called) has come by now. If not, Due is then exact.
 func (e *Engine) IsDue(now Time) bool { return e.commit.flushAt <= now || e.Deadline() <= now }
 
-// arm makes the engine due (in need of a Tick) at time t at the latest, because it must act then.
+// arm makes the engine due at time t at the latest: its driver must then call Tick, since it must act.
 func (e *Engine) arm(t Time) {
 	if t < e.due {
 		e.due = t
@@ -148,15 +148,15 @@ func (e *Engine) Handle(now Time, c *Call) {
 	}
 }
 
-// Finish reports to the engine that the handler in slot s has returned, after a run time of ran, with the error err or
-// NoError. It panics if no handler runs there.
+// Finish reports to the engine that the handler in slot s (of the lease table) has returned, after a run time of ran,
+// with the error err or NoError. It panics if no handler runs there.
 func (e *Engine) Finish(now Time, s Slot, err ErrorKind, ran time.Duration) {
 	e.begin(now, false)
 	e.expireFirst()
 	e.run.onFinished(e, s, err, ran)
 }
 
-// Wake reports to the engine that jobs have become ready.
+// Wake reports to the engine that jobs have become ready: it claims without waiting for its poll.
 func (e *Engine) Wake(now Time) {
 	e.begin(now, true)
 	e.expireFirst()
@@ -200,17 +200,17 @@ func (e *Engine) ttl() time.Duration {
 	return e.cfg.Lease.TTL
 }
 
-// Held returns the number of leases not yet committed or lost, outcomes not yet committed, and jobs taken by a promoter
-// but not yet made ready.
+// Held returns the work that a stopped engine has yet to finish: the number of leases not yet committed or lost,
+// outcomes not yet committed, and jobs taken by a promoter but not yet made ready.
 func (e *Engine) Held() int { return e.leases.held + e.commit.pending + len(e.promote.taken) }
 
 // Idle returns the number of workers that run no job.
 func (e *Engine) Idle() int { return e.leases.idle }
 
-// begin starts the handling of an input to the engine: it sets the present time, and whether the input is a wake.
+// begin starts the handling of an input at the time now; woken: the input is a wake.
 func (e *Engine) begin(now Time, woken bool) { e.now, e.woken = now, woken }
 
-// beginSeldom begins a rare input, after which all deadlines are computed anew, because it may change any of them.
+// beginSeldom begins the handling of a rare input, one that may change any deadline: all are computed anew afterwards.
 func (e *Engine) beginSeldom(now Time) {
 	e.begin(now, false)
 	e.unsettle()
@@ -235,8 +235,8 @@ func (e *Engine) record(event Event, s Slot, h *heldLease) {
 	e.recorder.Record(&e.event)
 }
 
-// outcome fills in the outcome of an attempt that ended with err: for a failure the retry policy decides it. heldAt is
-// the time at which its lease began.
+// outcome fills in the outcome of an attempt that ended with err: ack for NoError, return for Canceled, else what the
+// retry policy decides. heldAt is the time at which its lease began.
 func (e *Engine) outcome(o *Outcome, l *Lease, err ErrorKind, heldAt Time) {
 	*o = Outcome{}
 	o.Job, o.Token, o.Ref, o.Verb, o.Error = l.ID, l.Token, l.Ref, Ack, err

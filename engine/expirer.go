@@ -6,10 +6,10 @@ import "qsim/engine/heap"
 // call to the store, and without sending it the outcomes of their jobs.
 type expirer struct {
 	due   heap.Heap[expiry]
-	count uint64
+	count uint64 // number of expiries recorded so far
 }
 
-// expiry is the wall-clock time at which a lease expires, unless it is extended before.
+// expiry is the time, by the node's wall clock, at which a lease expires unless it is extended before.
 type expiry struct {
 	slotTime
 	order uint64 // tie-breaker among equal times: the order of recording
@@ -25,7 +25,7 @@ func (x *expirer) deadline(e *Engine) Time {
 	return Never
 }
 
-// first returns the lease that expires next by the node's wall clock, with its slot; noSlot and nil if there is none.
+// first returns the lease that expires first by the node's wall clock, with its slot; noSlot and nil if there is none.
 func (x *expirer) first(e *Engine) (Slot, *heldLease) {
 	for len(x.due) > 0 {
 		d := x.due[0]
@@ -37,7 +37,7 @@ func (x *expirer) first(e *Engine) (Slot, *heldLease) {
 	return noSlot, nil
 }
 
-// onHeld records that the lease in slot s expires at the time at by the wall clock.
+// onHeld records the time at which the lease in slot s (of the lease table) expires by the wall clock, for first.
 func (x *expirer) onHeld(e *Engine, s Slot, at Time) {
 	e.leases.slots[s].expiry = at
 	x.count++
@@ -82,7 +82,7 @@ func (x *expirer) tick(e *Engine) {
 	}
 }
 
-// expired reports whether the lease in slot s has expired by the wall clock.
+// expired reports whether the lease in slot s (of the lease table) has expired by the wall clock.
 func (x *expirer) expired(e *Engine, s Slot) bool {
 	return e.leases.slots[s].expiry <= e.now.Add(e.ahead)
 }

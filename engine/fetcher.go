@@ -11,8 +11,8 @@ type fetcher struct {
 	pollAt   Time // time of the next poll, unless something else triggers a claim
 	beatAt   Time // time of the next poll at a fixed pace, see FetchConfig.Debounce
 	polls    pulse
-	openAt   Time // end of the cooldown: earliest time of the next claim
-	id       uint64
+	openAt   Time             // end of the cooldown: earliest time of the next claim
+	id       uint64           // claim under way; 0: none
 	lostAt   Time             // time at which the claim under way counts as lost
 	again    bool             // a wake came, or may have been missed, while a claim was under way: claim once more
 	empty    [NumClasses]bool // by class, whether the last claim left no ready job
@@ -20,17 +20,17 @@ type fetcher struct {
 	observes bool             // the policy observes claims and executions
 	terms    []Term           // terms of the next plan
 	sent     []Term           // terms of the claim under way, in memory of its call
-	view     View
-	observed Observation
-	refused  LeaseKey // last lease of the latest late answer, to recognise a copy that comes right behind it
-	expiry   Time     // expiry of the leases of the claim under way, by the wall clock
+	view     View             // state of the engine, as the latest plan saw it
+	observed Observation      // scratch memory for the policy
+	refused  LeaseKey         // last lease of the latest late answer, to recognise a copy that comes right behind it
+	expiry   Time             // expiry of the leases of the claim under way, by the wall clock
 
 	statsEvery time.Duration // interval between reads of the store's statistics; 0: the policy needs none
-	statsPulse pulse
-	statsID    uint64 // stats call under way; 0: none
-	statsLost  Time   // time at which it counts as lost
-	statsAt    Time   // time of the next stats call
-	statsGot   Time
+	statsPulse pulse         // timer of the reads
+	statsID    uint64        // stats call under way; 0: none
+	statsLost  Time          // time at which it counts as lost
+	statsAt    Time          // time of the next stats call
+	statsGot   Time          // time of the latest answer; Never: none yet
 }
 
 // statsLimit is the number at which a store may stop counting jobs for a policy, which does not distinguish 10,001
@@ -114,12 +114,12 @@ func (f *fetcher) claim(e *Engine) {
 	e.driver.Send(c)
 }
 
-// room returns the number of jobs that the engine may claim now.
+// room returns the number of jobs that the engine may claim now: idle workers without a job that waits, and Prefetch.
 func (f *fetcher) room(e *Engine) int {
 	return e.leases.idle - e.leases.waiting + e.cfg.Fetch.Prefetch
 }
 
-// plan asks the policy which jobs to claim next, up to limit, and reports whether such a claim may return any.
+// plan gets the policy's plan for a claim of up to limit jobs, and reports whether such a claim may return any.
 func (f *fetcher) plan(e *Engine, limit int) bool {
 	v := &f.view
 	v.Now, v.Idle, v.InFlight, v.Committing = e.now, limit, e.leases.inFlight, e.leases.committing
@@ -132,7 +132,7 @@ func (f *fetcher) plan(e *Engine, limit int) bool {
 	return f.mayBring()
 }
 
-// mayBring reports whether a term of the claim plan is for a class (fresh, retry) that may have ready jobs.
+// mayBring reports whether the claim plan has a term for a class (fresh, retry) that the last claim did not exhaust.
 func (f *fetcher) mayBring() bool {
 	for i := range f.terms {
 		t := &f.terms[i]
@@ -228,8 +228,8 @@ func (f *fetcher) errorPause(c *FetchConfig) time.Duration {
 	return c.Poll
 }
 
-// noteEmpty records for each class (fresh, retry) whether the claim left no ready jobs of it, having returned fewer
-// than its terms allowed.
+// noteEmpty records for each class (fresh, retry) whether the claim left no ready job, as it brought got jobs and its
+// terms allowed more.
 func (f *fetcher) noteEmpty(got [NumClasses]int) {
 	var allowed [NumClasses + 1]int
 	for i := range f.sent {
@@ -280,8 +280,8 @@ func (f *fetcher) onStats(e *Engine, r *Call) {
 	}
 }
 
-// onWorkerFree claims for a worker that became free. After a claim that found the store empty it waits for a wake or
-// the poll, unless a bound of the policy limited that claim.
+// onWorkerFree claims for a worker that became free. After a claim that left no ready job it waits for a wake or the
+// poll, unless a bound of the policy limited that claim.
 func (f *fetcher) onWorkerFree(e *Engine) {
 	if f.id == 0 && !(f.empty[Fresh] && f.empty[Retry]) {
 		f.claim(e)
@@ -289,14 +289,14 @@ func (f *fetcher) onWorkerFree(e *Engine) {
 }
 
 // mayHaveMissed forgets which classes the last claim left empty: jobs may have become ready since. If a worker is idle,
-// the claim under way, whose answer may be as old, is followed by another.
+// the claim under way (sent, not answered), whose answer may be as old, is followed by another.
 func (f *fetcher) mayHaveMissed(e *Engine) {
 	f.empty = [NumClasses]bool{}
 	f.again = f.again || e.leases.idle > 0
 }
 
-// onWoken claims jobs at once, or after the claim under way. With FetchConfig.Debounce it begins a cooldown even if no
-// worker is idle.
+// onWoken claims jobs at once, or after the claim under way (sent, not answered). With FetchConfig.Debounce it begins a
+// cooldown even if no worker is idle.
 func (f *fetcher) onWoken(e *Engine) {
 	f.empty = [NumClasses]bool{}
 	switch {

@@ -6,17 +6,17 @@ type heartbeater struct {
 	nodeAt Time      // time of the next heartbeat of the node, with LeaseConfig.OfNode
 	pulse  pulse     // timer of the node's heartbeats
 	due    slotQueue // without LeaseConfig.OfNode: held leases, next heartbeat first
-	flying []beat
-	spare  []beat
+	flying []beat    // heartbeat calls under way, in the order in which they were sent
+	spare  []beat    // records to reuse
 }
 
-// beat is a heartbeat call under way.
+// beat is a heartbeat call under way, with the leases that it extends.
 type beat struct {
 	id     uint64
-	lostAt Time
-	expiry Time // expiry of the extended leases, by the wall clock
-	slots  []Slot
-	keys   []LeaseKey
+	lostAt Time       // time at which it counts as lost
+	expiry Time       // expiry of the extended leases, by the wall clock
+	slots  []Slot     // slots of these leases in the lease table
+	keys   []LeaseKey // their keys, since a slot may hold another lease when the answer comes
 }
 
 func (h *heartbeater) init(cfg *Config, now Time) {
@@ -50,7 +50,7 @@ func (h *heartbeater) enlist(e *Engine, s Slot, l *heldLease, from Time) {
 	e.arm(l.beatAt)
 }
 
-// onSettled stops the heartbeats of the lease in slot s.
+// onSettled stops the heartbeats of the lease in slot s (of the lease table), which is lost or whose job is settled.
 func (h *heartbeater) onSettled(e *Engine, s Slot) { e.leases.slots[s].leave(forBeat) }
 
 func (h *heartbeater) tick(e *Engine) {

@@ -68,8 +68,8 @@ const (
 // String returns "fresh", "retry" or "any".
 func (c Class) String() string { return [...]string{"fresh", "retry", "any"}[min(c, AnyClass)] }
 
-// ErrorKind is the reason why an attempt failed. The kinds below are reserved; a program
-// numbers its own from FirstErrorKind on.
+// ErrorKind is the reason why an attempt failed, by which a RetryPolicy decides. The kinds below are reserved; a
+// program numbers its own from FirstErrorKind on.
 type ErrorKind uint16
 
 const (
@@ -89,7 +89,7 @@ func (k ErrorKind) Name() string {
 	return names[min(k, FirstErrorKind)]
 }
 
-// Job is one unit of work in the form in which the store hands it out.
+// Job is one unit of work as the store hands it out at a claim, with its counts of earlier attempts.
 type Job struct {
 	ID       JobID
 	Kind     Kind
@@ -101,7 +101,7 @@ type Job struct {
 	// Charged counts the claims that a limit on attempts counts: Delivery less
 	// those that were given back by Return.
 	Charged int32
-	// Failures counts the attempts that ended in a nack, an expired lease included.
+	// Failures counts the earlier attempts that ended in a nack or redo, expired leases included.
 	Failures int32
 	// Recoveries counts the recoveries of its expired leases, the one that hands it out included; see
 	// StoreOptions.RecoveriesWithin.
@@ -129,9 +129,9 @@ type Lease struct {
 	Job
 	Token Token
 	Ref   uint32 // the store's handle of the job, see LeaseKey
-	// Holder is, in the answer to Recover, the engine that let the lease expire.
+	// Holder is, in the answer to Recover, the engine that held the lease until it expired.
 	Holder EngineID
-	// Shed reports, in the answer to Claim, that there is no lease: the job was buried, see Term.Shed.
+	// Shed is set, in the answer to Claim, for a job that the claim buried in place of leasing it: see Term.Shed.
 	Shed bool
 }
 

@@ -7,15 +7,15 @@ import "time"
 // one and defines Record must define these too.
 type JobRecorder interface {
 	Recorder
-	// Called replaces an Event of kind Called, as each of the methods below does for its kind.
+	// Called replaces Record for an Event of kind Called, as each of the methods below does for its kind.
 	Called(at Time, node int32, op Op, rows int32)
 	Enqueued(at Time, j *NewJob)
-	// Promoted replaces an Event of kind Promoted: by a call of a node, or by itself, with node -1.
+	// Promoted replaces Record for an Event of kind Promoted: by a call of a node, or with node -1 as the job was due.
 	Promoted(at Time, node int32, p *Promotion)
 	Leased(at Time, node int32, l *Lease)
 	Started(at Time, node int32, s Slot, l *Lease, waited time.Duration)
 	Finished(at Time, node int32, s Slot, l *Lease, err ErrorKind, ran time.Duration)
-	// Committed replaces an Event of kind Acked, Nacked, Buried or Returned for an outcome without a Guard.
+	// Committed replaces Record for an Event of kind Acked, Nacked, Buried or Returned of an outcome without a Guard.
 	Committed(at Time, node int32, kind EventKind, o *Outcome, r *Result)
 }
 
@@ -51,11 +51,11 @@ func (nobody) Started(Time, int32, Slot, *Lease, time.Duration)             {}
 func (nobody) Finished(Time, int32, Slot, *Lease, ErrorKind, time.Duration) {}
 func (nobody) Committed(Time, int32, EventKind, *Outcome, *Result)          {}
 
-// keeper is a Recorder that takes many events at a time, since code that goes on running stays in the cache.
+// keeper is a Recorder that takes events in batches, which is faster than one by one: its code then stays in the cache.
 type keeper interface {
-	// Take replaces Record for each of the events.
+	// Take is given several events in order, in place of a call of Record for each.
 	Take(events []Event)
-	// Await has the keeper call pass before it is asked for what depends on the events that it has not got yet.
+	// Await gives the keeper the function that passes events held back, for it to call before it reports on them.
 	Await(pass func())
 }
 
@@ -65,17 +65,17 @@ type eventBuilder struct {
 	second Recorder
 	keeper keeper    // the second, if it is one
 	events [32]Event // events not passed to the second yet
-	built  int       // number of them
-	most   int       // number at which they are passed
+	built  int       // number of events in it
+	most   int       // number at which they are passed on
 }
 
-// add returns the memory in which the next event is built.
+// add returns the memory in which the next event for the second recorder is built.
 func (b *eventBuilder) add() *Event {
 	b.built++
 	return &b.events[b.built-1]
 }
 
-// added passes the events that were built to the second recorder, if they are enough.
+// added passes the built events on to the second recorder once there are enough of them.
 func (b *eventBuilder) added() {
 	if b.built == b.most {
 		b.pass()
@@ -91,7 +91,7 @@ func (b *eventBuilder) pass() {
 	}
 }
 
-// Record passes an event to both recorders of the eventBuilder.
+// Record passes an event at once to both recorders of the eventBuilder.
 func (b *eventBuilder) Record(e *Event) {
 	b.first.Record(e)
 	b.second.Record(e)

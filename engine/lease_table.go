@@ -2,7 +2,7 @@ package engine
 
 import "slices"
 
-// Slot is the index of a held lease in an engine's table.
+// Slot is the index of a held lease in an engine's table: it identifies a running job between engine and driver.
 type Slot int32
 
 const noSlot Slot = -1
@@ -19,7 +19,7 @@ const (
 	finished        // the handler returned: the outcome is with the committer
 )
 
-// heldLease is one slot of an engine's lease table: three cache lines, of which an execution's end reads the first two.
+// heldLease is one slot of an engine's lease table: a lease with its stage and deadlines, in three cache lines.
 type heldLease struct {
 	lease   Lease
 	phase   phase
@@ -37,19 +37,19 @@ type heldLease struct {
 // leaseTable holds the leases of one engine, from claim to commit.
 type leaseTable struct {
 	slots      []heldLease
-	lives      []uint32 // by slot: number of earlier leases; a slice of its own, since it is read after a lease is gone
-	free       []Slot
-	held       int
-	idle       int // number of workers that run no job
-	waiting    int // number of buffered leases
-	inFlight   [NumClasses]int
-	committing [NumClasses]int
+	lives      []uint32          // by slot: number of earlier leases; a slice of its own: it is read after a lease is gone
+	free       []Slot            // slots that hold no lease
+	held       int               // number of held leases
+	idle       int               // number of workers that run no job
+	waiting    int               // number of buffered leases
+	inFlight   [NumClasses]int   // buffered, running and timed out leases, by class (fresh, retry)
+	committing [NumClasses]int   // finished leases whose outcome is not committed, by class
 	byKey      map[LeaseKey]Slot // slots of all held leases, by key; nil until find is first called
 }
 
 func (t *leaseTable) init(workers int) { t.idle = workers }
 
-// hold takes a free slot for lease l, which is buffered until a worker runs its job.
+// hold puts lease l into a free slot, which it returns; the lease is buffered until a worker runs its job.
 func (t *leaseTable) hold(l *Lease, now Time) Slot {
 	if len(t.free) == 0 {
 		if n := len(t.slots); n == cap(t.slots) {
@@ -80,7 +80,7 @@ func (t *leaseTable) get(s Slot) *heldLease {
 	return h
 }
 
-// finish moves a lease whose handler has returned from in flight to committing.
+// finish moves a lease whose handler has returned from the counts in flight to those committing.
 func (t *leaseTable) finish(h *heldLease) {
 	if h.phase != scheduled {
 		t.inFlight[h.lease.Class()]--
@@ -137,10 +137,10 @@ type slotTime struct {
 // Before reports whether a is due before b: by time, then by slot.
 func (a slotTime) Before(b slotTime) bool { return a.at < b.at || a.at == b.at && a.slot < b.slot }
 
-// at returns the entry for a pending action, due at a time, for the lease in slot s; it is void once that is released.
+// at returns the queue entry for an action at a time for the lease in slot s; it is void once that lease is released.
 func (t *leaseTable) at(at Time, s Slot) slotTime { return slotTime{at, s, t.lives[s]} }
 
-// of returns the lease for which the pending action d was entered, or nil if its slot has been released since.
+// of returns the lease for which the queue entry d was made by at, or nil if its slot has been released since.
 func (t *leaseTable) of(d slotTime) *heldLease {
 	if t.lives[d.slot] == d.life {
 		return &t.slots[d.slot]

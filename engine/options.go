@@ -20,7 +20,7 @@ const (
 func (f Fence) String() string { return [...]string{"default", "token", "state", "none"}[f] }
 
 // Place is the rule for a job's ready key, its position among the ready jobs of one priority: by due time, for example.
-// The rule in StoreOptions is for every job that is ready again after a claim, but for those whose outcome has one.
+// StoreOptions.Place is for every job that is ready again after a claim, Outcome.Stand for the job of one outcome.
 type Place uint8
 
 const (
@@ -34,10 +34,10 @@ const (
 // String returns the name of the rule for a job's place among the ready jobs, in the spelling of scenarios.
 func (p Place) String() string { return [...]string{"default", "head", "due", "tail", "created"}[p] }
 
-// StoreOptions are the options of a store, common to all its engines.
+// StoreOptions are the options of a store, common to all engines that use it.
 type StoreOptions struct {
-	Fence Fence
-	Place Place
+	Fence Fence // condition for a commit to take effect
+	Place Place // position of a job that is ready again after a claim
 	// Promoted makes a waiting job ready only by Promote. Otherwise it is ready
 	// the instant it is due.
 	Promoted bool
@@ -57,8 +57,8 @@ type StoreOptions struct {
 	// such a job as any other, an extension finds nothing to prolong and is refused,
 	// and nextExpiry is 0 while Recover or Expired would find one.
 	Orphans bool
-	// MaxRunning holds, by job kind, the most jobs that may be in flight; 0, or past the end: no
-	// limit. Jobs held by a reaper do not count. Claims skip the kinds at their limit, in any order.
+	// MaxRunning holds, by job kind, the most jobs that may be in flight; 0, or past the end: no limit. Jobs held by a
+	// reaper do not count. Claims, whatever their order, skip the kinds at their limit.
 	MaxRunning []int
 	// Service holds, by job kind, the declared mean run time, which is the cost of a job under
 	// TenantDeficit, at least 1ns. Kinds past the end have the last entry's; empty: 1s.
@@ -72,7 +72,7 @@ type StoreOptions struct {
 	// CountUnacked makes MaxInFlight also count the ready and waiting retries: it then limits claims of fresh jobs,
 	// while claims of retries are not limited.
 	CountUnacked bool
-	// CountAhead makes the store count the ready jobs that claims skip, for stores with such a count.
+	// CountAhead makes a simulated store count, at each claim, the ready jobs that it passes over: see sim.Store.
 	CountAhead bool
 	// Held makes jobs claimable before they are due, whatever Promoted is: a waiting job is Ready at
 	// once, ordered by its due time, and a negative Waited in its lease is the time for which the

@@ -65,7 +65,7 @@ const (
 // same answer. The engine treats it like the unmarked one, but no event is recorded.
 func (s Status) Again() Status { return s | 1<<7 }
 
-// Result is the store's answer to one Outcome.
+// Result is the store's answer to one Outcome of a commit.
 type Result struct {
 	Status   Status
 	From     State         // Applied: the job's former state

@@ -51,7 +51,7 @@ func (o Order) ByTenant() bool { return o >= TenantRoundRobin }
 type Rule struct {
 	Every time.Duration // Aging: waiting time for each step of priority, above 0
 	Cap   int64         // Aging: most steps by which waiting raises a priority; 0: no bound
-	// Deadline: time from enqueue to the deadline by kind; kinds past the end have the last entry's; empty: 0
+	// Budgets, of Deadline, holds the time from enqueue to deadline by kind; kinds past the end have the last; none: 0.
 	Budgets  []time.Duration
 	Quantum  int64 // TenantDeficit: credit per turn in nanoseconds, or jobs with PerJob; at least 1
 	PerJob   bool  // TenantDeficit: the quantum counts jobs, not service time
@@ -69,7 +69,7 @@ func (s Kinds) Has(k Kind) bool { return s == 0 || k < 64 && s>>k&1 != 0 }
 // With returns the set with kind k added, or unchanged if k is not below 64.
 func (s Kinds) With(k Kind) Kinds { return s | 1<<k }
 
-// Term is one step of a claim Plan: it claims up to Limit ready jobs that match its fields (class, kinds, tenant).
+// Term is one step of a claim Plan: it claims up to Limit ready jobs of its class, kinds and tenant, in its Order.
 type Term struct {
 	Class     Class    // Fresh, Retry or AnyClass
 	Order     Order    //

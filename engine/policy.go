@@ -27,8 +27,8 @@ func (v *View) Draw(n uint16) float64 {
 	return v.rand.Uniform(keyed.ForPolicy, uint64(v.engine), v.number, n)
 }
 
-// Observation is an event reported to a Policy: the end of an execution, or the number of jobs of one class
-// that the latest plan claimed.
+// Observation is an event that a Policy learns: the end of an execution, or the number of jobs of one class (fresh,
+// retry) that the claim by its latest plan returned.
 type Observation struct {
 	Now   Time
 	Ended bool // the event is the end of an execution, not a claim
@@ -39,10 +39,10 @@ type Observation struct {
 	Count int       // not Ended: number of jobs of Class claimed; may be 0
 }
 
-// Succeeded reports whether the observation is of an execution without an error.
+// Succeeded reports whether the observation is the end of an execution without an error.
 func (o *Observation) Succeeded() bool { return o.Ended && o.Error == NoError }
 
-// Failed reports whether the observation is of an execution that ended with an error.
+// Failed reports whether the observation is the end of an execution with an error.
 func (o *Observation) Failed() bool { return o.Ended && o.Error != NoError }
 
 // Policy decides what an engine claims next. A Policy belongs to one engine and is called from one goroutine. It may

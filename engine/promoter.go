@@ -2,7 +2,7 @@ package engine
 
 import "slices"
 
-// promoter makes due waiting jobs ready, a batch at each tick.
+// promoter makes due waiting jobs ready, a batch of them by one store call at each tick of its timer.
 type promoter struct {
 	nextAt Time
 	id     uint64
@@ -72,7 +72,7 @@ func (p *promoter) insert(e *Engine) {
 	e.driver.Send(c)
 }
 
-// onPromoted handles the answer to a promotion, and claims if jobs became ready, but not with FetchConfig.IgnoreDue.
+// onPromoted handles the answer to a promotion, and claims if jobs became ready, unless FetchConfig.IgnoreDue.
 func (p *promoter) onPromoted(e *Engine, r *Call) {
 	if r.ID != p.id {
 		return
@@ -97,14 +97,14 @@ func (p *promoter) onPromoted(e *Engine, r *Call) {
 	}
 }
 
-// recovering and promoting are the roles for which a leader may be elected: recovery of expired leases, and promotion.
+// recovering and promoting index the roles for which a leader may be elected: recovery of leases, and promotion.
 const (
 	recovering = iota
 	promoting
 	numRoles
 )
 
-// elector requests and renews leadership for a role that only a leader fills.
+// elector requests and renews an engine's leadership for a role that only a leader fills: recovery or promotion.
 type elector struct {
 	role   Op
 	nextAt Time
@@ -113,7 +113,7 @@ type elector struct {
 	until  Time       // end of this engine's leadership, by its own clock
 }
 
-// question is a request for leadership under way.
+// question is a call that requests leadership and has not been answered.
 type question struct {
 	id     uint64
 	sentAt Time
@@ -127,8 +127,8 @@ func (l *elector) init(role Op, on bool, now Time) {
 	}
 }
 
-// leading reports whether this engine leads for the role now. Leadership counts from the request that won it, so that a
-// process that was frozen for longer than it lasts finds itself deposed.
+// leading reports whether this engine leads for its role now. Leadership lasts for Leader.TTL from the request that won
+// it, so that a process that was frozen for longer finds itself deposed.
 func (l *elector) leading(now Time) bool { return now < l.until }
 
 func (l *elector) tick(e *Engine) {
@@ -146,8 +146,8 @@ func (l *elector) tick(e *Engine) {
 	e.driver.Send(c)
 }
 
-// onLead handles the answer to a request for leadership, which may have taken longer than Leader.Renew: that to the
-// latest request counts, and an earlier one unless it counts as lost or a later one has come.
+// onLead handles the answer to a request for leadership, which may have taken longer than Leader.Renew: the answer to
+// the latest request counts, or to an earlier one that is not yet lost, unless a later one has come.
 func (l *elector) onLead(e *Engine, r *Call) {
 	i := slices.IndexFunc(l.asked, func(q question) bool { return q.id == r.ID })
 	if i < 0 || r.Err != nil || i < len(l.asked)-1 && e.now >= l.asked[i].lostAt {

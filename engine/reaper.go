@@ -7,8 +7,8 @@ import "time"
 type reaper struct {
 	nextAt   Time
 	pulse    pulse
-	id       uint64
-	lostAt   Time
+	id       uint64  // recovery call under way; 0: none
+	lostAt   Time    // time at which it counts as lost
 	starting bool    // recovering without pause until no expired lease is found
 	stalled  bool    // makes no calls, see Engine.Stall
 	read     []Lease // expired leases found by the first of two steps
@@ -169,7 +169,7 @@ func (r *reaper) grace(e *Engine) time.Duration {
 	return e.cfg.Reaper.Grace
 }
 
-// pause returns the longest time between two recoveries of expired leases.
+// pause returns the time until the next recovery of expired leases, at the latest.
 func (r *reaper) pause(e *Engine) time.Duration {
 	if e.cfg.Reaper.Every == 0 {
 		return e.cfg.Lease.TTL + e.cfg.Reaper.Grace

@@ -56,16 +56,16 @@ func (k EventKind) String() string { return eventKindNames[k] }
 type Event struct {
 	At   Time
 	Kind EventKind
-	// fresh or retry: Enqueued, Promoted, Leased, Started, Finished...; Acked, Nacked, Buried from Ready or Waiting: its
-	// class there
+	// Class is fresh or retry, of Enqueued, Promoted, Leased, Started, Finished...; of Acked, Nacked, Buried from Ready or
+	// Waiting its class there.
 	Class    Class
 	From     State // Acked, Nacked, Buried, Returned: the former state
 	Op       Op    // Called, CallTimedOut: the operation
 	Error    ErrorKind
 	JobKind  Kind
 	Tenant   TenantID
-	Delivery int32
-	Node     int32
+	Delivery int32 // number of the claim, from 1
+	Node     int32 // node of the engine concerned; -1: none
 	Slot     Slot  // Started, Finished, TimedOut, Aborted: the worker slot of the engine
 	Count    int32 // Called: number of rows; RefusedLate: number of jobs
 	Reaped   bool  // Buried: by the rules of the reaper, not by the retry policy
@@ -76,7 +76,7 @@ type Event struct {
 	Token    Token
 	Holder   EngineID      // LeaseTaken: the former holder
 	Waited   time.Duration // Leased: ready to leased; Started: ready to started, as the engine's clock saw it
-	// time since the job was enqueued, by the store's clock: Leased, Acked, Nacked, Buried, Returned, LeaseTaken
+	// Age is the time since the job was enqueued, by the store's clock: of Leased, LeaseTaken and outcomes (Acked...).
 	Age   time.Duration
 	Delay time.Duration // Enqueued, Nacked: time until the job is ready
 	Ran   time.Duration // Finished, TimedOut, Aborted: run time
@@ -133,7 +133,7 @@ func (c *Call) Record(at Time, rec JobRecorder, scratch *Event) {
 	}
 }
 
-// fill sets the fields of an event for a lease that a claim or a recovery returned.
+// fill sets the fields of an event about a job that a claim or a recovery has returned, from its lease.
 func (e *Event) fill(at Time, kind EventKind, node int32, l *Lease) {
 	// Fields are set one by one: a composite literal would be built elsewhere and
 	// copied.
@@ -169,7 +169,7 @@ func (c *Call) recordOutcomes(at Time, r *Reply, rec JobRecorder, scratch *Event
 	}
 }
 
-// judge fills in an event about the outcome of an attempt, from the outcome and the store's answer to it.
+// judge fills in an event about a committed outcome, from the outcome and the store's answer to it.
 func (e *Event) judge(at Time, kind EventKind, node int32, o *Outcome, r *Result) {
 	*e = Event{}
 	e.At, e.Kind, e.Node, e.Class, e.From = at, kind, node, r.Class, r.From

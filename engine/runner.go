@@ -7,7 +7,7 @@ import (
 	"qsim/engine/heap"
 )
 
-// runner passes leases to workers, watches execution timeouts, and passes outcomes to the committer.
+// runner gives leased jobs to workers, watches execution timeouts, and passes outcomes to the committer.
 type runner struct {
 	scheduled heap.Heap[slotTime] // leases claimed before they are due, by due time, then by slot
 	line      slotQueue           // buffered leases, first in first out
@@ -46,8 +46,8 @@ func (r *runner) deadline(e *Engine) Time {
 	return d
 }
 
-// tick starts scheduled jobs that are due, and handles execution timeouts: by KindConfig it ends the attempt, or only
-// cancels its handler.
+// tick starts the jobs that were claimed before they were due and now are, and handles execution timeouts: by
+// KindConfig it ends the attempt, or only cancels its handler.
 func (r *runner) tick(e *Engine) {
 	r.startScheduled(e)
 	for i := range r.timeouts {
@@ -100,7 +100,7 @@ func (r *runner) take(e *Engine, l *Lease, expiry Time) {
 	r.place(e, s, h)
 }
 
-// place gives a held lease to a worker, or appends it to the queue for one.
+// place gives a held lease to an idle worker, or appends it to the queue for one.
 func (r *runner) place(e *Engine, s Slot, h *heldLease) {
 	if e.leases.idle > 0 && !e.stopping {
 		r.start(e, s, h)
@@ -129,7 +129,7 @@ func (r *runner) start(e *Engine, s Slot, h *heldLease) {
 	e.driver.Start(s, &h.lease)
 }
 
-// onFinished takes the outcome of a handler and gives its worker the next job.
+// onFinished passes the outcome of a handler that has returned to the committer, and gives its worker the next job.
 func (r *runner) onFinished(e *Engine, s Slot, err ErrorKind, ran time.Duration) {
 	h := e.leases.get(s)
 	if h.phase != running && h.phase != timedOut {
@@ -156,7 +156,7 @@ func (r *runner) onFinished(e *Engine, s Slot, err ErrorKind, ran time.Duration)
 	}
 }
 
-// next gives a worker that has become free its next job. busy reports whether all workers were busy until then.
+// next gives a worker that has become free a buffered job, or makes the engine claim. busy: all were busy before.
 func (r *runner) next(e *Engine, busy bool) {
 	if e.leases.waiting > 0 && !e.stopping {
 		next, h := r.nextInLine(e)
@@ -171,7 +171,7 @@ func (r *runner) next(e *Engine, busy bool) {
 	e.fetch.onWorkerFree(e)
 }
 
-// nextInLine removes and returns the first of the buffered leases; there must be one.
+// nextInLine removes and returns the first of the buffered leases (claimed ahead); there must be one.
 func (r *runner) nextInLine(e *Engine) (Slot, *heldLease) {
 	s, h := r.line.first(&e.leases)
 	h.leave(forWorker)
@@ -179,7 +179,7 @@ func (r *runner) nextInLine(e *Engine) (Slot, *heldLease) {
 	return s, h
 }
 
-// returnBuffered returns to the store the jobs that were claimed ahead and not started.
+// returnBuffered returns to the store, at a stop, the jobs that were claimed ahead and not started.
 func (r *runner) returnBuffered(e *Engine) {
 	r.returnScheduled(e)
 	for e.leases.waiting > 0 {
@@ -189,7 +189,7 @@ func (r *runner) returnBuffered(e *Engine) {
 	}
 }
 
-// onLost handles the loss of the lease in slot s: its handler is cancelled, or never started.
+// onLost handles the loss of the lease in slot s: its handler is cancelled, or its job never started.
 func (r *runner) onLost(e *Engine, s Slot) {
 	h := e.leases.get(s)
 	h.lost = true
@@ -205,7 +205,7 @@ func (r *runner) onLost(e *Engine, s Slot) {
 	}
 }
 
-// observe reports the end of an execution to the policy.
+// observe reports the end of an execution, with the error kind err, to the fetch policy.
 func (e *Engine) observe(l *Lease, err ErrorKind) {
 	if o := &e.fetch.observed; e.fetch.observes {
 		o.Now, o.Ended, o.Class, o.Job, o.Error, o.Kinds, o.Count = e.now, true, l.Class(), l.Kind, err, 0, 1

@@ -1,7 +1,7 @@
 package engine
 
-// holdUntilDue makes a job that was claimed before it is due (see StoreOptions.Held) wait in its slot s until then. It
-// occupies no worker and no prefetch slot, and policies do not count it as in flight.
+// holdUntilDue makes a job that was claimed before it is due (see StoreOptions.Held) wait in its slot s (of the lease
+// table) until then. It occupies no worker and no prefetch slot, and policies do not count it as in flight.
 func (r *runner) holdUntilDue(e *Engine, s Slot, h *heldLease) {
 	h.phase, h.dueAt = scheduled, e.now.Add(-h.lease.Waited)
 	e.leases.inFlight[h.lease.Class()]--
@@ -9,8 +9,8 @@ func (r *runner) holdUntilDue(e *Engine, s Slot, h *heldLease) {
 	e.arm(h.dueAt)
 }
 
-// nextScheduled returns the time at which the first of the jobs claimed before their due times is due. One whose lease
-// has been lost counts until then.
+// nextScheduled returns the earliest due time of the jobs that were claimed before they are due, Never if there are
+// none. A job whose lease has been lost counts until then.
 func (r *runner) nextScheduled() Time {
 	if len(r.scheduled) == 0 {
 		return Never
@@ -18,7 +18,7 @@ func (r *runner) nextScheduled() Time {
 	return r.scheduled[0].at
 }
 
-// popScheduled removes and returns the first lease of a job claimed before it is due, nil if it was released since.
+// popScheduled removes and returns the first lease that waits until its job is due, nil if it was released since.
 func (r *runner) popScheduled(e *Engine) (Slot, *heldLease) {
 	d := r.scheduled.Pop()
 	if h := e.leases.of(d); h != nil && h.phase == scheduled {
@@ -27,7 +27,7 @@ func (r *runner) popScheduled(e *Engine) (Slot, *heldLease) {
 	return noSlot, nil
 }
 
-// startScheduled gives the scheduled leases whose time has come to workers, or queues them.
+// startScheduled gives the leases that waited until their jobs were due, and are due now, to workers, or queues them.
 func (r *runner) startScheduled(e *Engine) {
 	for r.nextScheduled() <= e.now && len(r.scheduled) > 0 {
 		if s, h := r.popScheduled(e); h != nil {
@@ -37,7 +37,7 @@ func (r *runner) startScheduled(e *Engine) {
 	}
 }
 
-// returnScheduled returns to the store the jobs that are held until due.
+// returnScheduled returns to the store, at a stop, the jobs that were claimed before they are due and wait for that.
 func (r *runner) returnScheduled(e *Engine) {
 	for len(r.scheduled) > 0 {
 		if s, h := r.popScheduled(e); h != nil {

@@ -47,7 +47,7 @@ func (q *slotQueue) first(t *leaseTable) (Slot, *heldLease) {
 	return noSlot, nil
 }
 
-// leave removes a lease from the queue for a purpose (free worker, heartbeat or timeout), if it is in one.
+// leave removes a lease, if it is in it, from the queue for a purpose: free worker, heartbeat or timeout.
 func (h *heldLease) leave(of purpose) { h.tickets[of] = 0 }
 
 // grow makes room in a full queue of leases and returns the number of its next entry: it removes the entries of leases

@@ -17,7 +17,7 @@ var (
 	ErrDuplicate = errors.New("engine: job is already enqueued")
 )
 
-// NewJob is a job to enqueue; it becomes ready after Delay.
+// NewJob is a job to enqueue; it becomes ready after Delay, at once if that is 0.
 type NewJob struct {
 	ID       JobID
 	Kind     Kind
@@ -25,7 +25,7 @@ type NewJob struct {
 	Tenant   TenantID
 	// Serial, if not 0, is a key whose jobs run one at a time, in the order in which they were enqueued: one may be
 	// claimed only when all before it are done or dead, also while the first of them is in flight or waits for its retry.
-	// The later ones still count as ready once they are due, and as waiting since then.
+	// The later ones count as ready in Stats once they are due, and their Waited runs from then.
 	Serial  uint32
 	Delay   time.Duration
 	Payload []byte
@@ -60,7 +60,7 @@ type Stats struct {
 	Dead        int
 }
 
-// Promotion describes a waiting job that became ready because it was due.
+// Promotion describes a waiting job that became ready, because it was due.
 type Promotion struct {
 	Job    JobID
 	Kind   Kind
@@ -74,7 +74,7 @@ type Promotion struct {
 // Stores order ready jobs by (priority, ready key, job ID), smaller first, where StoreOptions.Place defines the ready
 // key.
 type Store interface {
-	// Enqueue adds jobs, all or none.
+	// Enqueue adds jobs, all or none: ErrDuplicate if an ID or a unique key is taken.
 	Enqueue(ctx context.Context, jobs []NewJob) error
 	// Claim leases ready jobs to holder for ttl according to plan and appends them to dst. nextDue is
 	// the time until the earliest waiting job becomes ready by itself; Forever: never.
@@ -102,6 +102,6 @@ type Store interface {
 	// leads. It reports whether engine leads now. The roles, tasks that at most one engine performs for
 	// all, are the ops OpRecover and OpPromote.
 	Lead(ctx context.Context, role Op, engine EngineID, ttl time.Duration) (bool, error)
-	// Stats counts jobs by state; a store may stop counting at limit (0: exact counts).
+	// Stats counts jobs by state and class; a store may stop counting at limit (0: exact counts).
 	Stats(ctx context.Context, limit int) (Stats, error)
 }

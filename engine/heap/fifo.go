@@ -27,10 +27,10 @@ func (q *FIFO[T]) grow() {
 	q.ring, q.head = grown, 0
 }
 
-// At returns the value at index i of the queue, valid until the next push.
+// At returns a pointer to the value at index i of the queue, 0 for the oldest; it is valid until the next push.
 func (q *FIFO[T]) At(i int) *T { return &q.ring[(q.head+i)&(len(q.ring)-1)] }
 
-// Pop removes and returns the first value of a queue that is not empty.
+// Pop removes and returns the oldest value of a queue that is not empty.
 func (q *FIFO[T]) Pop() T {
 	var none T
 	v := q.ring[q.head]

@@ -4,26 +4,26 @@ package keyed
 
 import "math/bits"
 
-// Purpose distinguishes the uses of random numbers for one job, so that drawing more for one use never shifts another.
+// Purpose is a use of random numbers, such as run times: drawing more for one never shifts another.
 type Purpose uint8
 
 const (
-	ForJitter Purpose = iota + 1
-	ForArrival
-	ForTenant
-	ForRunTime
-	ForFailure   // whether an attempt fails
-	ForErrorKind // error kind of a failure
-	ForPoison    // whether a job is poison
-	ForKill      // whether and when an attempt kills its process
-	ForRequestDelay
-	ForResponseDelay
-	ForFault
-	ForPolicy
-	ForStorm // nodes hit by a storm, and its times
-	ForChaos
-	ForTick  // time of a promoter's next tick
-	ForStore // outcomes of a batch that a store applies, leases that it loses, dead jobs that are redriven
+	ForJitter        Purpose = iota + 1 // delay of a retry
+	ForArrival                          // times between arrivals
+	ForTenant                           // tenant of a job
+	ForRunTime                          // run time of an execution
+	ForFailure                          // whether an attempt fails
+	ForErrorKind                        // error kind of a failure
+	ForPoison                           // whether a job is poison
+	ForKill                             // whether and when an attempt kills its process
+	ForRequestDelay                     // time of a call on its way to the store
+	ForResponseDelay                    // time of its answer on the way back
+	ForFault                            // whether a call is lost, duplicated or delayed
+	ForPolicy                           // draws of a fetch policy
+	ForStorm                            // nodes hit by a storm, and its times
+	ForChaos                            // tests with random inputs
+	ForTick                             // times of the ticks of an engine's timers
+	ForStore                            // outcomes that a store applies, leases that it loses, dead jobs that are redriven
 )
 
 // Rand draws counter-based random numbers: each is a pure function of the seed, a purpose and a key. Two policies
@@ -48,7 +48,7 @@ func (r Rand) Uint64(p Purpose, a, b uint64, n uint16) uint64 {
 // weyl is the increment of the Philox key in each round: the golden ratio as a 64-bit fraction.
 const weyl = 0x9E3779B97F4A7C15
 
-// philox2x64 encrypts the counter (lo, hi) with key in ten rounds.
+// philox2x64 returns the 128 random bits for the counter (lo, hi) under a key, by ten rounds of Philox2x64.
 func philox2x64(key, lo, hi uint64) (uint64, uint64) {
 	const twice = 2 * weyl & (1<<64 - 1)
 	lo, hi = twoRounds(key, lo, hi)

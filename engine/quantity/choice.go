@@ -19,14 +19,14 @@ func (c Choice[T, W]) Value() T {
 	return values[max(0, slices.Index(words, string(c)))]
 }
 
-// Words returns the possible words of the choice.
+// Words returns the words that the choice may have, in the order of W.
 func (Choice[T, W]) Words() []string {
 	var list W
 	words, _ := list.Words()
 	return words
 }
 
-// UnmarshalText parses one of the choice's words.
+// UnmarshalText sets the choice to a text that is one of its words.
 func (c *Choice[T, W]) UnmarshalText(text []byte) error {
 	words := c.Words()
 	i, err := Choose(string(text), words)
@@ -36,7 +36,7 @@ func (c *Choice[T, W]) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Choose returns the index of a text in a list of words, or an error with these words if it is none of them.
+// Choose returns the index of a text in a list of words, or an *Error with these words if it is none of them.
 func Choose(text string, words []string) (int, error) {
 	if i := slices.Index(words, text); i >= 0 {
 		return i, nil
@@ -48,6 +48,6 @@ func Choose(text string, words []string) (int, error) {
 	return 0, e
 }
 
-// truths maps YAML words for booleans (true and false, and the older yes, no, on and off) to true or false.
+// truths maps YAML words for booleans (yes, on, false and so on) to true or false, to suggest that word in errors.
 var truths = map[string]string{"yes": "true", "on": "true", "true": "true",
 	"no": "false", "off": "false", "false": "false"}

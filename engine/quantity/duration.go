@@ -32,10 +32,10 @@ func (d Duration) String() string {
 	return text
 }
 
-// MarshalText returns the duration in the form of String.
+// MarshalText returns the duration as text in the form of String, such as 1h30m.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// UnmarshalText parses a duration with a unit.
+// UnmarshalText parses a duration such as 1h30m.
 func (d *Duration) UnmarshalText(text []byte) error {
 	value, err := ParseDuration(string(text))
 	if err != nil {
@@ -45,7 +45,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// ParseDuration parses a duration with a unit, such as 1h30m.
+// ParseDuration parses a duration with a unit, such as 1h30m, in [0, Longest]. Its *Error suggests what may be meant.
 func ParseDuration(s string) (time.Duration, error) {
 	if _, err := strconv.ParseFloat(s, 64); err == nil && IsNumber(s) {
 		if strings.HasPrefix(s, "-") {
@@ -86,7 +86,7 @@ func startsWithNumber(s string) bool {
 	return s != "" && s[0] >= '0' && s[0] <= '9'
 }
 
-// unknownUnit returns the first unit in a text that durations do not have, "" if there is none.
+// unknownUnit returns the first unit of time in a text that durations do not have; "" if there is none.
 func unknownUnit(s string) string {
 	if !startsWithNumber(s) {
 		return ""
@@ -113,7 +113,7 @@ type Offset time.Duration
 // Std returns the offset as a time.Duration.
 func (o Offset) Std() time.Duration { return time.Duration(o) }
 
-// String returns the offset as a Duration, after a minus sign if it is negative.
+// String returns the offset as a Duration is written, after a minus sign if it is negative: -30s.
 func (o Offset) String() string {
 	if o < 0 {
 		return "-" + Duration(-o).String()
@@ -121,10 +121,10 @@ func (o Offset) String() string {
 	return Duration(o).String()
 }
 
-// MarshalText returns the offset in the form of String.
+// MarshalText returns the offset as text in the form of String, such as -30s.
 func (o Offset) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
-// UnmarshalText parses a duration with a unit and an optional sign.
+// UnmarshalText parses a duration with an optional sign, such as -30s.
 func (o *Offset) UnmarshalText(text []byte) error {
 	rest, back := strings.CutPrefix(string(text), "-")
 	value, err := ParseDuration(strings.TrimPrefix(rest, "+"))

@@ -11,7 +11,7 @@ import (
 // What authors write that other tools take: durations with other units, as a clock shows them, or as ISO 8601 has them;
 // rates per another time; commas in numbers.
 
-// otherUnits maps names of time units in other tools to their lengths.
+// otherUnits maps names of units of time in other tools to their lengths, for suggestions in errors.
 var otherUnits = map[string]time.Duration{
 	"w": 7 * 24 * time.Hour, "week": 7 * 24 * time.Hour, "weeks": 7 * 24 * time.Hour,
 	"d": 24 * time.Hour, "day": 24 * time.Hour, "days": 24 * time.Hour,
@@ -32,7 +32,7 @@ var (
 	perTime       = regexp.MustCompile(`^([0-9][0-9.]*) *(?:/| per ) *(?:([0-9]+) *)?([A-Za-z]+)$`)
 )
 
-// meantDuration converts a duration in the notation of other tools, for a suggestion; it returns "" for any other text.
+// meantDuration returns "2 days", PT48H or 48:00:00 as 48h, for an error's suggestion; "" for any other text.
 func meantDuration(s string) string {
 	if plain := withoutCommas(s); plain != "" && unknownUnit(plain) == "" {
 		return plain
@@ -71,7 +71,7 @@ func durationOf(number *big.Rat, unit time.Duration) string {
 	return Duration(exact.Num().Int64()).String()
 }
 
-// meantRate converts a rate in the notation of other tools, for a suggestion; it returns "" for any other text.
+// meantRate returns "300 per min" or "5 rps" as 5/s, for an error's suggestion; "" for any other text.
 func meantRate(s string) string {
 	if plain := withoutCommas(s); plain != "" {
 		s = plain
@@ -105,7 +105,7 @@ func meantRate(s string) string {
 	return ""
 }
 
-// withoutCommas removes the commas between the thousands of a number, which text may follow; "" if it has none.
+// withoutCommas returns a text without the commas between the thousands of the number at its start; "" if it has none.
 func withoutCommas(s string) string {
 	m := withCommas.FindStringSubmatch(s)
 	if m == nil {

@@ -14,7 +14,7 @@ type Count int
 // String returns the count in digits.
 func (c Count) String() string { return strconv.Itoa(int(c)) }
 
-// UnmarshalText parses a count such as 100k.
+// UnmarshalText parses a count such as 100k, at most MostCount.
 func (c *Count) UnmarshalText(text []byte) error {
 	n, err := parseCount(string(text), MostCount, "a whole number")
 	*c = Count(n)
@@ -49,7 +49,7 @@ func parseCount(s string, most int64, wanted string) (int64, error) {
 	return r.Num().Int64(), nil
 }
 
-// octal returns an error for a whole number with a leading zero, which may be read as octal, nil for any other text.
+// octal returns an error for a whole number with a leading zero, which may be read as octal; nil for any other text.
 func octal(s string) error {
 	digits := strings.TrimLeft(s, "+-")
 	if len(digits) < 2 || digits[0] != '0' || strings.Trim(digits, "0123456789") != "" {
@@ -63,7 +63,7 @@ func octal(s string) error {
 }
 
 // CheckDigits returns an error for a whole number that some programs read as another one, or not at all: 0x10, 0o10,
-// 010 and 1_000.
+// 010 and 1_000; nil for any other number.
 func CheckDigits(s string) error {
 	if IsNumber(s) {
 		return octal(s)
@@ -80,7 +80,7 @@ const unlimited = "unlimited"
 // Limit is a limit on how often something may happen: a count of at least 0, or -1 for unlimited.
 type Limit int32
 
-// String returns the limit as a number or "unlimited".
+// String returns the limit in digits, or "unlimited".
 func (l Limit) String() string {
 	if l < 0 {
 		return unlimited
@@ -88,7 +88,7 @@ func (l Limit) String() string {
 	return strconv.Itoa(int(l))
 }
 
-// MarshalYAML returns the limit as a number or the word unlimited.
+// MarshalYAML returns the value for a YAML encoder: a number, or the word unlimited.
 func (l Limit) MarshalYAML() (any, error) {
 	if l < 0 {
 		return unlimited, nil
@@ -96,7 +96,7 @@ func (l Limit) MarshalYAML() (any, error) {
 	return int(l), nil
 }
 
-// UnmarshalText parses a count or "unlimited".
+// UnmarshalText parses a count in [0, MostAttempts], or "unlimited".
 func (l *Limit) UnmarshalText(text []byte) error {
 	if string(text) == unlimited {
 		*l = -1
@@ -107,10 +107,10 @@ func (l *Limit) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Attempts is a limit on executions; 0 means unlimited, and is written as that word.
+// Attempts is the most executions of a job, 0 for unlimited, which users write as that word.
 type Attempts int32
 
-// limit returns the limit on executions as a Limit, in which -1 is unlimited.
+// limit returns the value as a Limit, in which -1 is unlimited.
 func (a Attempts) limit() Limit {
 	if a == 0 {
 		return -1
@@ -118,13 +118,13 @@ func (a Attempts) limit() Limit {
 	return Limit(a)
 }
 
-// String returns the limit as a number or "unlimited".
+// String returns the number of attempts in digits, or "unlimited".
 func (a Attempts) String() string { return a.limit().String() }
 
-// MarshalYAML returns the limit as a number or the word unlimited.
+// MarshalYAML returns the value for a YAML encoder: a number, or the word unlimited.
 func (a Attempts) MarshalYAML() (any, error) { return a.limit().MarshalYAML() }
 
-// UnmarshalText parses a count of at least 1, or "unlimited".
+// UnmarshalText parses a count in [1, MostAttempts], or "unlimited".
 func (a *Attempts) UnmarshalText(text []byte) error {
 	var l Limit
 	if err := l.UnmarshalText(text); err != nil {
@@ -141,7 +141,7 @@ func (a *Attempts) UnmarshalText(text []byte) error {
 // Factor is a number to multiply something by, in (0, 10^6].
 type Factor float64
 
-// UnmarshalText parses a plain number above 0.
+// UnmarshalText parses a number in (0, 10^6] without a unit.
 func (f *Factor) UnmarshalText(text []byte) error {
 	value, err := parsePlain(string(text))
 	if err == nil && (value <= 0 || value > 1e6) {
@@ -151,10 +151,10 @@ func (f *Factor) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Number is a plain number in [0, 10^6].
+// Number is a number without a unit, in [0, 10^6].
 type Number float64
 
-// UnmarshalText parses a plain number of at least 0.
+// UnmarshalText parses a number in [0, 10^6] without a unit.
 func (n *Number) UnmarshalText(text []byte) error {
 	value, err := parsePlain(string(text))
 	if err == nil && (value < 0 || value > 1e6) {

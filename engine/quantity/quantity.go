@@ -21,11 +21,11 @@ import (
 const (
 	Longest      = 10 * 365 * 24 * time.Hour // longest duration
 	Fastest      = 1_000_000_000             // events per second
-	MostAttempts = 1_000_000
-	MostCount    = 1_000_000_000
+	MostAttempts = 1_000_000                 // attempts of a job
+	MostCount    = 1_000_000_000             // of anything counted, such as jobs
 )
 
-// Error describes a mistake in one value, for the user who wrote it.
+// Error describes a mistake in a value, for the user who wrote it: what is wrong, and what to write instead.
 type Error struct {
 	Message string
 	Help    string // correct text to write instead; may be empty
@@ -35,7 +35,7 @@ type Error struct {
 	Known []string
 }
 
-// Error returns the message without help and note.
+// Error returns the message, without Help and Note.
 func (e *Error) Error() string { return e.Message }
 
 // Errorf returns an Error with a formatted message and no help.
@@ -43,7 +43,7 @@ func Errorf(format string, arguments ...any) *Error {
 	return &Error{Message: fmt.Sprintf(format, arguments...)}
 }
 
-// Quote returns text that a user typed for use in a message, cut to fit on a line: numbers as they are, all else in
+// Quote returns text that a user typed as a message shows it, cut to 40 characters: numbers as they are, all else in
 // quotes.
 func Quote(s string) string {
 	if s = Cut(s, 40); IsNumber(s) {
@@ -52,7 +52,7 @@ func Quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// Cut returns the first characters of a text, at most the given number, with … for the rest.
+// Cut returns a text of at most most characters as it is, and of a longer one that many with … for the rest.
 func Cut(s string, most int) string {
 	if r := []rune(s); len(r) > most {
 		return string(r[:most]) + "…"
@@ -74,8 +74,8 @@ func IsNumber(s string) bool {
 	return s != "" && strings.Trim(s, "+-.0123456789eE") == "" && strings.ContainsAny(s, "0123456789")
 }
 
-// ParseNumber parses a plain decimal number, exactly, with an optional k or M. It rejects numbers other than 0 whose
-// size is not between 1e-18 and 1e18.
+// ParseNumber parses a plain decimal number, exactly, with an optional k (thousand) or M (million). It rejects, with
+// false, numbers other than 0 whose size is not between 1e-18 and 1e18.
 func ParseNumber(s string) (*big.Rat, bool) {
 	digits, unit := s, int64(1)
 	switch {
@@ -98,7 +98,7 @@ func ParseNumber(s string) (*big.Rat, bool) {
 	return r.Mul(r, big.NewRat(unit, 1)), true
 }
 
-// Decimal returns x as text with at most most digits after the decimal point, without trailing zeros.
+// Decimal returns x as text, rounded to at most most digits after the decimal point, without trailing zeros.
 func Decimal(x *big.Rat, most int) string {
 	s := x.FloatString(most)
 	if strings.Contains(s, ".") {

@@ -25,16 +25,16 @@ func (r Rate) PerSecond() float64 {
 	return float64(r.Num) / float64(r.Den) / r.Per.Seconds()
 }
 
-// String returns the rate with the unit of time that it was read with.
+// String returns the rate as text with the unit of time that it was read with, such as 3/m.
 func (r Rate) String() string {
 	unit := cmp.Or(map[time.Duration]string{time.Minute: "/m", time.Hour: "/h"}[r.Per], "/s")
 	return Decimal(big.NewRat(r.Num, max(1, r.Den)), 18) + unit
 }
 
-// MarshalText returns the rate in the form of String.
+// MarshalText returns the rate as text in the form of String, such as 3/m.
 func (r Rate) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalText parses a number and a unit of time.
+// UnmarshalText parses a rate: a number and a unit of time, such as 3/m.
 func (r *Rate) UnmarshalText(text []byte) error {
 	s := string(text)
 	bad := &Error{Message: "bad rate " + Quote(s), Help: "write a number and a unit of time, such as 120/s, 3/m or 10/h"}

@@ -48,10 +48,10 @@ func (s Share) String() string {
 	return Decimal(new(big.Rat).Mul(big.NewRat(num, den), big.NewRat(100, 1)), 7) + "%"
 }
 
-// MarshalText returns the share in the form of String.
+// MarshalText returns the share as text in the form of String, such as 20%.
 func (s Share) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText parses a percentage.
+// UnmarshalText parses a percentage in [0%, 100%], such as 33.3%.
 func (s *Share) UnmarshalText(text []byte) error {
 	word := string(text)
 	number, found := strings.CutSuffix(word, "%")
@@ -92,7 +92,7 @@ func badShare(word string) *Error {
 	return &Error{Message: "bad share " + Quote(word), Help: "write a percentage, such as 20% or 2.5%"}
 }
 
-// CountOrShare is either a count or a share of some total.
+// CountOrShare is either a count or a share of some total: 20 or 20%.
 type CountOrShare struct {
 	Count   Count
 	Share   Share
@@ -116,10 +116,10 @@ func (c CountOrShare) String() string {
 	return c.Count.String()
 }
 
-// MarshalText returns the value in the form of String.
+// MarshalText returns the value as text in the form of String: 20 or 20%.
 func (c CountOrShare) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// UnmarshalText parses a count or a percentage.
+// UnmarshalText parses a count or a percentage: 20 or 20%.
 func (c *CountOrShare) UnmarshalText(text []byte) error {
 	*c = CountOrShare{IsShare: strings.HasSuffix(string(text), "%")}
 	if c.IsShare {

@@ -24,7 +24,7 @@ type curve struct {
 	values []float64 // empirical only: sorted
 }
 
-// cell is c0 + c1·x + c2·x² + c3·x³, x the position in the cell as an integer. The
+// cell is a piece of a curve's table, c0 + c1·x + c2·x² + c3·x³, x the position in the cell as an integer. The
 // coefficients are NaN where only the exact function is good enough.
 type cell struct{ c0, c1, c2, c3 float64 }
 
@@ -42,7 +42,7 @@ const (
 	tableFloor = 1e-12
 )
 
-// sample returns the quantile at u from the table; see Dist.Sample.
+// sample returns the quantile at u from the table, or from the exact function where there is none; see Dist.Sample.
 func (c *curve) sample(u float64) float64 {
 	offset := u - 0.5
 	b := math.Float64bits(0.5 - math.Abs(offset))
@@ -60,7 +60,7 @@ func (c *curve) sample(u float64) float64 {
 	return y
 }
 
-// sampleExactly returns the quantile at u from the exact function, not from the table.
+// sampleExactly returns the quantile at u from the exact function or the sorted values, not from the table.
 func (c *curve) sampleExactly(u float64) float64 {
 	u = insideUnit(u)
 	if n := len(c.values); n > 0 {
@@ -77,7 +77,7 @@ func (c *curve) sampleExactly(u float64) float64 {
 	return y
 }
 
-// side returns the number of one half of a curve's table: 0 for u ≥ ½ (upper), 1 for u < ½.
+// side returns the index of one half of a curve's table or of near: 0 for u ≥ ½ (upper), 1 for u < ½.
 func side(upper bool) int {
 	if upper {
 		return 0
@@ -85,7 +85,8 @@ func side(upper bool) int {
 	return 1
 }
 
-// tabulate builds the table of the curve from the exact function.
+// tabulate builds the table of the curve from the exact function, as dense as its accuracy requires, and returns the
+// curve.
 func (c *curve) tabulate() *curve {
 	for density := leastDensity; !c.tryDensity(density, density == mostDensity); density++ {
 	}
@@ -131,8 +132,8 @@ func (c *curve) tryDensity(density int, last bool) bool {
 	return true
 }
 
-// interpolate returns the cubic cell with the values start at t = left and end at t = right, and whether it is accurate
-// enough.
+// interpolate returns the cubic piece of the table (cell) with the values start at t = left and end at t = right, and
+// whether it is accurate enough.
 func (c *curve) interpolate(left, right, start, end float64, upper bool, near float64) (cell, bool) {
 	width := right - left
 	at := func(x float64) float64 {

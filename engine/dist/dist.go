@@ -19,7 +19,7 @@ import (
 // numbers never smaller ones (as common random numbers need across scenarios that differ in a
 // distribution), and the bits of the value are the same on every processor.
 type Dist struct {
-	// A constant or uniform Dist has no curve and is low + u*span.
+	// A constant or uniform Dist has no curve: its quantile at u is low + u·span.
 	low, span float64
 	curve     *curve
 }
@@ -65,7 +65,7 @@ func (d Dist) IsConstant() bool {
 	return len(values) > 0 && values[0] == values[len(values)-1]
 }
 
-// leastDraw and mostDraw bound the uniform number u of a draw, away from 0 and 1: the largest u has a tail of 2^-53.
+// leastDraw and mostDraw are the ends of the range of uniform numbers u for which there are quantiles, within (0, 1).
 const (
 	leastDraw = 0x1p-1000
 	mostDraw  = 1 - 0x1p-53

@@ -26,10 +26,9 @@ type exactCurve struct {
 	// shape is σ of a lognormal, mean/sd of a normal, the likelier branch's share of a
 	// hyperexponential, the usual shape of gamma, weibull and pareto.
 	shape float64
-	// rest is logGammaPeak(shape) of a gamma, the other branch's share of a
-	// hyperexponential.
+	// rest is a constant of the shape: logGammaPeak(shape) of a gamma, the other branch's share of a hyperexponential.
 	rest float64
-	// near is where the search for a quantile in a tail begins, by side.
+	// near is where the search for a quantile in a tail begins (see search), by half of the distribution (see side).
 	near [2]float64
 }
 

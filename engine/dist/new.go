@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Error reports an invalid parameter of a distribution: its name in scenario files, and the reason.
+// Error is the error for an invalid parameter of a distribution: its name in scenario files, and the reason.
 type Error struct{ Parameter, Reason string }
 
 // Error returns the parameter and the reason: "p99: 400ms is not above p50, 500ms".
@@ -43,7 +43,7 @@ func Uniform(min, max float64) (Dist, error) {
 	return Dist{low: min, span: max - min}, nil
 }
 
-// Exponential returns the exponential distribution with that mean.
+// Exponential returns the exponential distribution with that mean, in [1e-100, 1e100].
 func Exponential(mean float64) (Dist, error) {
 	if err := checkScale("mean", mean); err != nil {
 		return Dist{}, err

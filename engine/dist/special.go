@@ -92,7 +92,7 @@ func logGamma(x float64) float64 {
 	return float64((x-0.5)*portableLog(x)) - x + halfLog2Pi + stirlingRest(x) - portableLog(product)
 }
 
-// logGammaPeak returns ln(a^a·e^-a / Γ(a+1)) for a ≥ 1e-6.
+// logGammaPeak returns ln(a^a·e^-a / Γ(a+1)) for a ≥ 1e-6, a constant of the gamma distribution of shape a.
 func logGammaPeak(a float64) float64 {
 	if a >= 16 {
 		return -halfLog2Pi - float64(0.5*portableLog(a)) - stirlingRest(a)
@@ -113,7 +113,7 @@ func logGammaP(a, x, logTerm float64) float64 {
 	return portableLog1p(-portableExp(logTerm + portableLog(gammaFraction(a, x))))
 }
 
-// logGammaQ returns ln(1 - P(a, x)), to full relative precision where x ≥ a+1.
+// logGammaQ returns ln(1 - P(a, x)), given logTerm as for logGammaP, to full relative precision where x ≥ a+1.
 func logGammaQ(a, x, logTerm float64) float64 {
 	if x < a+1 {
 		return portableLog1p(-portableExp(logTerm + portableLog(gammaSeries(a, x))))
@@ -121,7 +121,7 @@ func logGammaQ(a, x, logTerm float64) float64 {
 	return logTerm + portableLog(gammaFraction(a, x))
 }
 
-// gammaSeries returns 1 + x/(a+1) + x²/((a+1)(a+2)) + ...
+// gammaSeries returns 1 + x/(a+1) + x²/((a+1)(a+2)) + ..., the series for logGammaP below a+1.
 func gammaSeries(a, x float64) float64 {
 	sum, term := 1.0, 1.0
 	for range gammaTerms {

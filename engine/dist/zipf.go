@@ -9,7 +9,7 @@ import (
 // copies share its table. Draws are by inversion, as in Dist: larger numbers never give smaller ranks.
 type Zipf struct {
 	n    int
-	upTo []float64 // cumulative, without the last; nil: all ranks alike
+	upTo []float64 // by rank, probability of that or a lower rank, without the last; nil: all ranks alike
 }
 
 // NewZipf returns the distribution over n ranks, n at least 1, exponent in [0, 1e100]. With exponent 0 all ranks are

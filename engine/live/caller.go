@@ -11,16 +11,16 @@ import (
 	"qsim/engine/heap"
 )
 
-// flight is the record of one call to the store, from the engine's request to its answer. Records are reused.
+// flight is the record of one call to the store, from the engine's request to its answer, with the times of both.
 type flight struct {
 	engine.Call
 	asked engine.Time // time at which the engine asked for it
 	until engine.Time // time from which the call counts as lost
-	began engine.Time
-	ended engine.Time
+	began engine.Time // time at which the call was made
+	ended engine.Time // time of the store's answer
 }
 
-// owes reports whether the late answer to a call may bring jobs that must be returned to the store.
+// owes reports whether the answer to a call may bring jobs, for which a stopping loop must wait to return them.
 func (f *flight) owes() bool {
 	return f.Op == engine.OpClaim || f.Op == engine.OpRecover || f.Op == engine.OpPromote
 }
@@ -29,21 +29,21 @@ func (f *flight) owes() bool {
 // timeout is over before its turn is not made.
 type callers struct {
 	mu     sync.Mutex
-	line   heap.FIFO[*flight]
-	parked sync.Cond
-	idle   int
-	hired  int
-	most   int
+	line   heap.FIFO[*flight] // calls that no goroutine has taken yet
+	parked sync.Cond          // where idle goroutines wait
+	idle   int                // goroutines that wait for a call
+	hired  int                // goroutines in all
+	most   int                // most goroutines
 	closed bool
 }
 
-// moreCalls is the highest number of store calls of an engine under way besides its commits: one of each other op, and
-// some whose answers are late.
+// moreCalls is the most store calls of an engine under way besides its commits: one of each other operation, and some
+// whose answers are late.
 const moreCalls = 16
 
 func (k *callers) init(commits int) { k.parked.L, k.most = &k.mu, commits+moreCalls }
 
-// Call returns a record to be filled with the next store call of the engine, for the interface engine.Driver.
+// Call returns a record to be filled in with the engine's next store call; for engine.Driver.
 func (l *loop) Call() *engine.Call {
 	if n := len(l.landed); n > 0 {
 		l.calling, l.landed = l.landed[n-1], l.landed[:n-1]
@@ -53,7 +53,7 @@ func (l *loop) Call() *engine.Call {
 	return &l.calling.Call
 }
 
-// Send passes a store call of the engine to a goroutine that makes it, or queues it if all are busy.
+// Send passes a store call to a goroutine that makes it, or queues it if all are busy; for engine.Driver.
 func (l *loop) Send(c *engine.Call) {
 	f := l.calling
 	timeout := l.Engine.CallTimeout
@@ -113,7 +113,7 @@ func (l *loop) call() {
 	}
 }
 
-// perform makes a store call, unless its timeout is over.
+// perform makes a store call, unless its timeout is over: the answer is then an error.
 func (l *loop) perform(f *flight) {
 	f.began = l.now()
 	ctx, cancel := context.WithTimeout(l.calls, time.Duration(f.until-f.began))
@@ -123,7 +123,7 @@ func (l *loop) perform(f *flight) {
 	f.check()
 }
 
-// check turns an answer of the store into an error if it has another number of results than the call asked for.
+// check turns an answer of the store into an error if it has more or fewer results than the call asked for.
 func (f *flight) check() {
 	var want, got int
 	switch {
@@ -138,7 +138,7 @@ func (f *flight) check() {
 	}
 }
 
-// land passes the answer of a store call to the engine.
+// land passes the answer of a store call to the engine, after logging and recording it.
 func (l *loop) land(f *flight) {
 	if f.owes() {
 		l.owed--
@@ -154,7 +154,7 @@ func (l *loop) land(f *flight) {
 	l.landed = append(l.landed, f)
 }
 
-// note passes a finished store call to the function Config.OnCall, if set, and records its events for the recorder.
+// note passes an answered store call to Config.OnCall, if set, and its events to the recorder.
 func (l *loop) note(f *flight) {
 	if l.OnCall != nil {
 		l.OnCall(l.node, &f.Call, &f.Reply, f.asked, f.began, f.ended)
@@ -162,7 +162,7 @@ func (l *loop) note(f *flight) {
 	f.Record(l.at, l.recorder, &l.scratch)
 }
 
-// complain logs an error of the store, at most once a second for each operation.
+// complain logs the error with which the store answered a call, at most once a second for each operation.
 func (l *loop) complain(f *flight) {
 	op := f.Op
 	if l.at < l.quiet[op] {

@@ -14,8 +14,8 @@ import (
 // cells are allocated in blocks of cellBlock.
 type cell struct {
 	job     engine.Job
-	slot    engine.Slot
-	began   engine.Time
+	slot    engine.Slot // the engine's number for this execution
+	began   engine.Time // start of the execution
 	ends    engine.Time // time of the execution timeout; Never: none
 	process *process
 	state   atomic.Pointer[cancelable] // real context; nil: not created yet
@@ -31,7 +31,7 @@ type cancelable struct {
 
 var _ context.Context = (*cell)(nil)
 
-// Deadline returns the end of the execution timeout.
+// Deadline returns the end of the execution timeout, for the handler; false if the job's kind has none.
 func (c *cell) Deadline() (time.Time, bool) {
 	if c.ends == engine.Never {
 		return time.Time{}, false
@@ -39,10 +39,10 @@ func (c *cell) Deadline() (time.Time, bool) {
 	return c.process.timeOf(c.ends), true
 }
 
-// Done returns a channel that is closed when the execution should end or has ended.
+// Done returns a channel that is closed when the execution should end (see Handler) or has ended.
 func (c *cell) Done() <-chan struct{} { return c.watched().Done() }
 
-// Err returns nil until the execution should end or has ended.
+// Err returns nil until the execution should end (see Handler) or has ended.
 func (c *cell) Err() error {
 	if w := c.state.Load(); w != nil {
 		return w.Err()
@@ -54,10 +54,10 @@ func (c *cell) Err() error {
 // this one: so context.Cause works, and derived contexts cost no goroutine.
 func (c *cell) Value(key any) any { return c.watched().Value(key) }
 
-// String returns a name for the context of a handler, to print in messages.
+// String returns the name of the context of a handler that package context prints for it.
 func (c *cell) String() string { return "live.Handler" }
 
-// watched returns the standard library's context behind a handler's own, created at the first call.
+// watched returns the standard library's context behind a handler's context, which it creates at the first call.
 func (c *cell) watched() *cancelable {
 	if c.state.Load() == nil {
 		c.state.CompareAndSwap(nil, c.process.newCancelable())
@@ -65,10 +65,10 @@ func (c *cell) watched() *cancelable {
 	return c.state.Load()
 }
 
-// cancel cancels the context with a cause, unless it has ended.
+// cancel cancels the context of a handler with a cause (see Handler), unless it has ended.
 func (c *cell) cancel(cause error) { c.watched().cancel(cause) }
 
-// end cancels the context of a handler that has returned, and returns the cause of an earlier cancellation, if any.
+// end cancels the context of a handler that has returned, and returns the cause of an earlier cancellation, else nil.
 func (c *cell) end() error {
 	if c.state.CompareAndSwap(nil, c.process.ended) {
 		return nil
@@ -79,7 +79,7 @@ func (c *cell) end() error {
 	return cause
 }
 
-// process is the state that the engines started by one call of Run have in common: configuration, context and clock.
+// process is what the engines started by one call of Run have in common: configuration, context and clock.
 type process struct {
 	Config
 	values context.Context // context of Run with its values, never cancelled
@@ -106,7 +106,7 @@ func (p *process) newCancelable() *cancelable {
 	return w
 }
 
-// now reads the clock of the engines, which is monotonic.
+// now returns the time by the clock of the engines, which is monotonic and reads 0 at Config.Origin.
 func (p *process) now() engine.Time { return engine.Time(p.since + time.Since(p.begin)) }
 
 func (p *process) timeOf(t engine.Time) time.Time { return p.begin.Add(time.Duration(t) - p.since) }

@@ -23,7 +23,7 @@ import (
 // goroutine cannot be stopped from outside.
 type Handler func(ctx context.Context, j *engine.Job) error
 
-// WakeMode selects the engines of the process that are woken when the store announces ready jobs.
+// WakeMode selects which engines of a process are woken when the store announces ready jobs.
 type WakeMode uint8
 
 const (
@@ -32,7 +32,7 @@ const (
 	WakeNone                 // wake none: Listen is not called, engines poll
 )
 
-// Config is the configuration of Run. Engine, Store and Handler must be given.
+// Config is the configuration of Run. Engine, Store and Handler must be given; zero values of the others are defaults.
 type Config struct {
 	// Engine configures each engine. Run sets its Engine, Policy and Recorder. Defaults returns usual values.
 	Engine engine.Config
@@ -50,17 +50,17 @@ type Config struct {
 	Policy  func(node int32) engine.Policy
 	Store   engine.Store
 	Handler Handler // handler of all jobs; Handler.With adds hooks
-	// OtherError is the kind of errors that do not wrap an *Error; 0: engine.FirstErrorKind.
+	// OtherError is the error kind of handlers' errors that do not wrap an *Error; 0: engine.FirstErrorKind.
 	OtherError engine.ErrorKind
 
 	// StopWithin is the time for executions to finish after the context of Run is done; then their
 	// contexts are cancelled with ErrStopped. 0: at once.
 	StopWithin time.Duration
-	// CancelWithin is the time after that for handlers to return and for the store to receive their
-	// outcomes, before Run abandons them; 0: 5 s.
+	// CancelWithin is the time after StopWithin for handlers to return and for the store to receive their outcomes, before
+	// Run abandons them; 0: 5 s.
 	CancelWithin time.Duration
 
-	// Wake selects the engines to wake for new ready jobs, if Store is an Announcer.
+	// Wake selects the engines to wake when the store announces ready jobs, if it is an Announcer.
 	Wake WakeMode
 	// Origin is the time at which the clock of the engines reads 0; zero: the start of Run. It affects
 	// recorded times only, and may be in the past or in the future.
@@ -76,12 +76,12 @@ type Config struct {
 	// are equal for a call that was not made, because its timeout was over before its turn. c and r are valid until OnCall
 	// returns.
 	OnCall func(node int32, c *engine.Call, r *engine.Reply, asked, began, ended engine.Time)
-	// OnTick, if not nil, is called each time an engine handles a deadline, to measure the lateness of
-	// timers: due is the deadline, at the time. From one goroutine for each node.
+	// OnTick, if not nil, is called when an engine handles a deadline, to measure how late timers are: due is the
+	// deadline, at the time by the engines' clock. From one goroutine for each node.
 	OnTick func(node int32, due, at engine.Time)
-	// OnWake, if not nil, is called each time an engine learns at the time at that the store announced ready jobs, once
-	// for all announcements since the last time. missed: there was one while no engine had an idle worker, and this engine
-	// now has one; see WakeOne. From one goroutine for each node.
+	// OnWake, if not nil, is called when an engine learns, at the time at, that the store announced ready jobs, once for
+	// all announcements since the last time. missed: one came while no engine had an idle worker, and this engine now has
+	// one; see WakeOne. From one goroutine for each node.
 	OnWake func(node int32, at engine.Time, missed bool)
 	// OnFailure, if not nil, is called after every execution that failed, from the goroutine that ran
 	// it, with the error that the handler returned or the *PanicError of a panic. nil: panics are
@@ -118,7 +118,7 @@ func Defaults(workers int, retry engine.RetryPolicy) engine.Config {
 	}
 }
 
-// Validate returns all errors in the configuration, joined.
+// Validate returns all errors in the configuration, joined; nil if there are none.
 func (c *Config) Validate() error {
 	var errs []error
 	need := func(ok bool, format string, args ...any) {
@@ -146,7 +146,7 @@ func (c *Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// fifo is a policy that claims the oldest ready job first.
+// fifo is the default policy: the oldest ready job is claimed first.
 type fifo struct{}
 
 func (fifo) Plan(v *engine.View, dst []engine.Term) []engine.Term {

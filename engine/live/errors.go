@@ -34,7 +34,7 @@ func (e *Error) Error() string {
 	return e.Err.Error()
 }
 
-// Unwrap returns the error without the kind.
+// Unwrap returns Err, the error without the kind.
 func (e *Error) Unwrap() error { return e.Err }
 
 // PanicError is the error of a handler that panicked, or that ended its goroutine by runtime.Goexit. Its kind is
@@ -44,7 +44,7 @@ type PanicError struct {
 	Stack []byte // stack of the goroutine, as debug.Stack formats it
 }
 
-// Error returns the value that the handler panicked with, without the stack.
+// Error returns a message with the value that the handler panicked with, without the stack.
 func (e *PanicError) Error() string {
 	if e.Value == nil {
 		return "handler called runtime.Goexit"
@@ -66,7 +66,7 @@ type AbandonedError struct {
 	Calls    int // calls to the store still under way
 }
 
-// Error returns the message: how many jobs were still running when the stop gave up waiting for them.
+// Error returns the message, with the numbers of jobs, handlers and store calls that the stop gave up waiting for.
 func (e *AbandonedError) Error() string {
 	return fmt.Sprintf("stop: abandoned %d jobs; %d handlers and %d calls to the store did not return",
 		e.Jobs, e.Handlers, e.Calls)

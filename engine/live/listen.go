@@ -18,14 +18,14 @@ type Announcer interface {
 	Listen(ctx context.Context, wake func()) error
 }
 
-// shortestPause and longestPause bound the pauses between attempts to listen, which double after each short attempt.
+// shortestPause and longestPause bound the pauses between calls of Announcer.Listen, which double after short calls.
 const (
 	shortestPause = 100 * time.Millisecond
 	longestPause  = 5 * time.Second
 )
 
-// listen wakes the loops for announced jobs until ctx is done; it returns a channel that is then closed, nil if the
-// store announces nothing.
+// listen starts a goroutine that wakes the loops for jobs that the store announces, until ctx is done. It returns a
+// channel that is closed when that has ended, nil if the store announces nothing.
 func (p *process) listen(ctx context.Context, loops []*loop) <-chan struct{} {
 	store, ok := p.Store.(Announcer)
 	if !ok || p.Wake == WakeNone {
@@ -69,8 +69,8 @@ func (p *process) listen(ctx context.Context, loops []*loop) <-chan struct{} {
 	return heard
 }
 
-// waker distributes wakes among the loops: each call wakes one loop with idle workers, in turn. If there is none, it
-// wakes the first whose worker becomes idle: that loop claims by itself, but perhaps before the jobs are there.
+// waker distributes the store's announcements if Config.Wake is WakeOne: each wakes one loop with idle workers, in
+// turn. If there is none, it wakes the first whose worker becomes idle: that claims anyway, but perhaps too early.
 type waker struct {
 	mu      sync.Mutex
 	loops   []*loop
@@ -85,7 +85,7 @@ func (w *waker) next() {
 	}
 }
 
-// wakeIdle wakes the next loop with idle workers, and reports whether there is one.
+// wakeIdle wakes the next loop whose engine has idle workers, and reports whether there is one.
 func (w *waker) wakeIdle() bool {
 	for range w.loops {
 		l := w.loops[w.turn]

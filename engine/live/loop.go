@@ -24,14 +24,14 @@ type loop struct {
 	missed  bool         // the loop wakes itself, for an announcement that found no loop with idle workers
 
 	at      engine.Time // time of the present step
-	in      inbox
-	cells   []*cell // running executions, by slot
-	block   []cell  // unused executions of the present block
-	begun   []*cell // executions to hand to the workers at the end of the step
+	in      inbox       // inputs of the present step
+	cells   []*cell     // running executions, by slot
+	block   []cell      // unused executions of the present block
+	begun   []*cell     // executions to hand to the workers at the end of the step
 	landed  []*flight
-	calling *flight // call that the engine is filling in
-	owed    int     // number of calls under way that may return jobs
-	scratch engine.Event
+	calling *flight                    // call that the engine is filling in
+	owed    int                        // number of calls under way that may return jobs
+	scratch engine.Event               // memory for events
 	quiet   [engine.NumOps]engine.Time // by operation, time before which errors are not logged
 	deaf    engine.Time                // time before which wakes are ignored: a claim has failed, and the engine pauses
 	timer   *time.Timer
@@ -68,7 +68,7 @@ func newLoop(p *process, node int32, id engine.EngineID) *loop {
 	return l
 }
 
-// run steps the loop's engine until the loop may end after a stop: no work is left, or the time for stopping is over.
+// run steps the loop's engine until, after a stop, no work is left or the time for stopping is over.
 func (l *loop) run() {
 	l.timer = time.NewTimer(time.Hour)
 	defer l.timer.Stop()
@@ -105,8 +105,8 @@ func (l *loop) arm(due engine.Time) {
 	l.timer.Reset(due.Sub(l.now()))
 }
 
-// step passes the inputs since the last step (answers, ended executions) to the engine, and starts the executions that
-// the engine then asks for.
+// step passes the inputs since the last step (answers, ended executions, wakes) to the engine, and hands the executions
+// that it then asks for to the workers.
 func (l *loop) step() {
 	l.at = l.now()
 	l.begun = l.begun[:0]
@@ -158,7 +158,7 @@ func (l *loop) step() {
 	l.sayIdle(l.engine.Idle())
 }
 
-// Start prepares the execution of a leased job in a slot, for engine.Driver; workers get it at the end of the step.
+// Start prepares the execution of a leased job in a slot; workers get it at the end of the step. For engine.Driver.
 func (l *loop) Start(slot engine.Slot, lease *engine.Lease) {
 	if len(l.block) == 0 {
 		l.block = make([]cell, cellBlock)
@@ -176,7 +176,7 @@ func (l *loop) Start(slot engine.Slot, lease *engine.Lease) {
 	l.begun = append(l.begun, c)
 }
 
-// Cancel cancels the context of the execution in a slot, for engine.Driver.
+// Cancel cancels the context of the handler that runs in a slot; for engine.Driver.
 func (l *loop) Cancel(slot engine.Slot, why engine.ErrorKind) {
 	c := l.cells[slot]
 	if c == nil {

@@ -8,7 +8,7 @@ import (
 	"qsim/engine/heap"
 )
 
-// mailbox is the queue through which a loop's goroutines get executions to run and return results to the loop.
+// mailbox is the queue from which workers of a loop take executions, and through which goroutines return results to it.
 type mailbox struct {
 	mu sync.Mutex
 
@@ -35,7 +35,7 @@ type inbox struct {
 	stopped bool // the loop must stop
 }
 
-// ending is the end of an execution, with its error kind.
+// ending is the end of an execution, as its worker reports it to the loop.
 type ending struct {
 	slot engine.Slot
 	kind engine.ErrorKind

@@ -50,7 +50,7 @@ func Run(ctx context.Context, c Config) error {
 }
 
 // conclude waits for the goroutine that listens to the store and returns an AbandonedError that counts the jobs,
-// handlers and store calls that a stopped pool gave up waiting for, nil if there are none.
+// handlers and store calls that Run gave up waiting for, nil if there are none.
 func conclude(loops []*loop, heard <-chan struct{}, within time.Duration) error {
 	var sum AbandonedError
 	for _, l := range loops {
@@ -70,18 +70,18 @@ func conclude(loops []*loop, heard <-chan struct{}, within time.Duration) error 
 	return &sum
 }
 
-// Registry is a Store that counts, for each node, how often an engine has been started (its lives).
+// Registry is a Store that counts how often the engine of each node has been started (its lives), so that IDs are new.
 type Registry interface {
 	// NextLife returns the number of earlier lives of the engine of a node: each call returns more
 	// than all before it, in any process, so that an EngineID made from it is new.
 	NextLife(ctx context.Context, node int32) (generation uint32, err error)
 }
 
-// latestGeneration is the latest start number given to an engine by this process, where the store is no Registry.
+// latestGeneration is the latest life number (generation) that this process gave an engine whose store is no Registry.
 var latestGeneration atomic.Uint32
 
-// leastStart is the shortest timeout for the call that counts a node's start: it may have to make a connection first,
-// and call timeouts are short where a scenario runs fast.
+// leastStart is the shortest timeout for the call of Registry.NextLife: it may have to make a connection first, and
+// call timeouts are short where a scenario runs fast.
 const leastStart = 5 * time.Second
 
 func generationOf(ctx context.Context, c *Config, node int32) (uint32, error) {

@@ -7,13 +7,13 @@ import (
 	"qsim/engine/heap"
 )
 
-// reportEvery is the interval at which a stop logs the work it waits for, and mostNamed the most jobs named there.
+// reportEvery is the interval at which a stop logs the work it waits for, and mostNamed the most jobs named each time.
 const (
 	reportEvery = time.Second
 	mostNamed   = 10
 )
 
-// report logs the work that a stop still waits for, if any.
+// report logs the work that a stop still waits for, if any, and schedules the next report.
 func (l *loop) report() {
 	l.reportAt = l.at.Add(reportEvery)
 	running, oldest := 0, l.at
@@ -38,7 +38,7 @@ func (l *loop) report() {
 	}
 }
 
-// close ends the goroutines of the loop and waits for those that can end.
+// close ends the goroutines of the loop, and waits for those that can end until Config.CancelWithin has passed.
 func (l *loop) close() {
 	m, k := &l.box, &l.callers
 	m.mu.Lock()
@@ -72,7 +72,7 @@ func (l *loop) close() {
 	}
 }
 
-// goroutines returns the numbers of goroutines that call the store, of workers, and of workers in a handler.
+// goroutines returns the numbers of the loop's goroutines that call the store, workers, and workers in a handler.
 func (l *loop) goroutines() (calling, workers, busy int) {
 	l.callers.mu.Lock()
 	calling = l.callers.hired

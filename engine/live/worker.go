@@ -20,7 +20,7 @@ func (l *loop) begin(cells []*cell) {
 	m.mu.Unlock()
 }
 
-// rise wakes one more worker, or starts one, for executions that none has taken. Its caller holds the lock.
+// rise wakes one more worker, or starts one, if executions wait that none has taken. Its caller holds the lock.
 func (l *loop) rise() {
 	m := &l.box
 	switch {
@@ -73,7 +73,7 @@ func (l *loop) work() {
 	}
 }
 
-// leave ends a worker goroutine and unlocks the mailbox.
+// leave ends a worker: it counts it no more and unlocks the mailbox, which its caller has locked.
 func (l *loop) leave() {
 	m := &l.box
 	m.hired--
@@ -82,8 +82,8 @@ func (l *loop) leave() {
 	m.mu.Unlock()
 }
 
-// execute runs one handler, reports its end and returns the time. It returns with the mailbox locked, or, if the
-// handler called runtime.Goexit, not at all.
+// execute runs one handler, puts its end into the mailbox and returns the time of it. It returns with the mailbox
+// locked, or, if the handler called runtime.Goexit, not at all.
 func (l *loop) execute(c *cell, began engine.Time) (ended engine.Time) {
 	normal := false
 	var err error
@@ -107,7 +107,7 @@ func (l *loop) execute(c *cell, began engine.Time) (ended engine.Time) {
 	return 0 // the deferred function sets it
 }
 
-// judge returns the error kind of an execution whose handler returned err, and ends its context.
+// judge returns the error kind of a handler's result err, ends its context and reports a failure.
 func (l *loop) judge(c *cell, err error) engine.ErrorKind {
 	cause := c.end()
 	if err == nil {

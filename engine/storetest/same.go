@@ -11,16 +11,16 @@ import (
 	"qsim/engine/keyed"
 )
 
-// Lives sets how many random tests Same makes, and how long each is.
+// Lives sets how many random tests Same makes, from which seed, and how long each is.
 type Lives struct {
 	Seed  uint64 // first seed; the others follow it
 	Count int    // number of seeds, each with other options, jobs and calls
 	Calls int    // number of calls for each seed
 }
 
-// Same makes random calls on two stores in parallel and compares every answer: leases with all fields, results, leases
-// held, jobs promoted or counted, and the time until the next job. Tokens may differ. Both stores must have clocks that
-// can be moved. Options that the subject does not offer are left out; a failure names its seed.
+// Same makes the same random calls on two stores and fails the test at the first answer that differs: leases with all
+// fields, results, leases held, jobs promoted or counted, and the time until the next job. Tokens may differ. Both
+// stores need clocks that can be moved. Options that the subject lacks are left out; a failure names its seed.
 func Same(t *testing.T, lives Lives, reference, subject Open) {
 	for i := range lives.Count {
 		seed := lives.Seed + uint64(i)
@@ -39,24 +39,24 @@ func Same(t *testing.T, lives Lives, reference, subject Open) {
 	}
 }
 
-// pair is the state of a random test: two stores that get the same calls, with the leases and batches so far.
+// pair is the state of a random test: two stores that get the same calls, and the leases and batches so far.
 type pair struct {
 	*testing.T
 	options engine.StoreOptions
-	stores  [2]Subject
+	stores  [2]Subject        // reference and subject
 	leases  [][2]engine.Lease // all that were ever granted, the latest last
-	batches []pairBatch
+	batches []pairBatch       // all that were ever sent, the latest last
 	seq     map[engine.EngineID]uint64
 	settled map[engine.EngineID]uint64
 	orders  bool // plans use all orders that stores may refuse
-	serials int  // keys
+	serials int  // number of serial keys of jobs
 	seed    uint64
-	rolls   uint64
+	rolls   uint64 // random numbers drawn so far
 	step    int
 	next    engine.JobID
 }
 
-// pairBatch is one batch in two versions, one for each store: they differ in fencing tokens.
+// pairBatch is one commit batch in two versions, one for each store: they differ in fencing tokens.
 type pairBatch [2]engine.Batch
 
 func newPair(t *testing.T, seed uint64, reference, subject Open) *pair {
@@ -92,12 +92,12 @@ func (p *pair) roll(n int) int {
 // between returns a random number in [least, most].
 func (p *pair) between(least, most int) int { return least + p.roll(most-least+1) }
 
-// duration returns a random whole number of microseconds in [least, most]: so few values that times often coincide.
+// duration returns a random whole number of microseconds in [least, most]: so few values that expiries often coincide.
 func (p *pair) duration(least, most int) time.Duration {
 	return time.Duration(p.between(least, most)) * time.Microsecond
 }
 
-// both makes a call on each of the two stores and fails the test if results, or kinds of errors, differ.
+// both makes a call (ask) on each of the two stores and fails the test if results, or kinds of errors, differ.
 func (p *pair) both(what string, ask func(s engine.Store, i int) (any, error)) {
 	p.Helper()
 	var answers [2]string
@@ -118,8 +118,8 @@ func (p *pair) both(what string, ask func(s engine.Store, i int) (any, error)) {
 	}
 }
 
-// pass advances both clocks by a few microseconds, and calls both stores after each: a store need not see a job become
-// ready, or a lease lapse, before it is called.
+// pass advances both clocks by a few microseconds, and makes a claim of no jobs after each: a store need not see a job
+// become ready, or a lease lapse, before it is called.
 func (p *pair) pass() {
 	for range p.between(1, 5) {
 		for i := range p.stores {
@@ -157,7 +157,7 @@ func (p *pair) enqueue() {
 	p.both("enqueued", func(s engine.Store, _ int) (any, error) { return nil, s.Enqueue(p.Context(), jobs) })
 }
 
-// term returns a random term of a claim plan (one selection of ready jobs), mostly one that every store supports.
+// term returns a random term of a claim's plan (which ready jobs, in what order), mostly one that every store supports.
 func (p *pair) term() engine.Term {
 	t := engine.Term{Class: engine.Class(p.roll(3)), Order: engine.Order(p.roll(2)), Limit: p.between(0, 4)}
 	if p.roll(4) == 0 {
@@ -206,7 +206,7 @@ func (p *pair) claim() {
 	p.keep(got)
 }
 
-// keep remembers the leases granted by both stores, for later random calls to use.
+// keep adds the leases granted by both stores to those that later random calls use.
 func (p *pair) keep(got [2][]engine.Lease) {
 	for k := range got[0] {
 		if !got[0][k].Shed {
@@ -223,7 +223,7 @@ func withoutTokens(l []engine.Lease) []engine.Lease {
 	return out
 }
 
-// lease returns a random lease, mostly one of the latest; ok is false if there is none.
+// lease returns a random lease of each store for the same job, mostly one of the latest; ok is false if there is none.
 func (p *pair) lease() (l [2]engine.Lease, ok bool) {
 	n := len(p.leases)
 	if n == 0 {

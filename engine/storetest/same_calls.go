@@ -8,7 +8,7 @@ import (
 	"qsim/engine"
 )
 
-// commit sends a random batch of outcomes, also for leases that ended long ago.
+// commit sends the same random batch of outcomes to both stores, also for leases that ended long ago.
 func (p *pair) commit() {
 	e := p.engineID()
 	p.seq[e]++
@@ -45,7 +45,7 @@ func (p *pair) commit() {
 	p.send(b)
 }
 
-// commitAgain resends an earlier batch, mostly one of the latest.
+// commitAgain sends an earlier batch once more to both stores, mostly one of the latest.
 func (p *pair) commitAgain() {
 	if n := len(p.batches); n > 0 {
 		p.send(p.batches[n-1-p.roll(min(n, 6))])
@@ -87,7 +87,7 @@ func (p *pair) recover() {
 	p.keep(got)
 }
 
-// promote makes all due jobs ready in both stores, and compares them in the order of job IDs.
+// promote makes all due jobs ready in both stores, and compares them, sorted by ID.
 func (p *pair) promote() {
 	order := engine.Order(p.roll(2))
 	p.both("promoted", func(s engine.Store, _ int) (any, error) {
@@ -102,7 +102,7 @@ func (p *pair) lead() {
 	p.both("leads", func(s engine.Store, _ int) (any, error) { return s.Lead(p.Context(), role, e, ttl) })
 }
 
-// redrive makes a random job ready again in both stores if it is dead there.
+// redrive asks both stores to make the same random job ready again, if it is dead, and compares the answers.
 func (p *pair) redrive() {
 	if p.next == 0 || p.stores[0].Redrive == nil || p.stores[1].Redrive == nil {
 		return

@@ -25,13 +25,13 @@ import (
 	"qsim/engine"
 )
 
-// Subject is a store under test.
+// Subject is a store under test, with what only tests and simulations need of it.
 type Subject struct {
 	Store engine.Store
-	// Advance moves the store's clock on, which stands still otherwise. Nil: its clock goes by itself.
+	// Advance moves the store's clock forward by d; the clock stands still otherwise. Nil: it goes by itself.
 	Advance func(d time.Duration)
-	// Redrive makes those of jobs ready that are dead, as sim.Store does, if the store keeps dead
-	// jobs. Nil: not supported.
+	// Redrive makes those of jobs ready that are dead, as sim.Store does, if the store keeps dead jobs; reset: their
+	// attempts start over. Nil: not supported.
 	Redrive func(jobs []engine.JobID, reset bool) ([]engine.Promotion, error)
 }
 
@@ -49,7 +49,7 @@ func Exercise(t *testing.T, open Open) {
 	}
 }
 
-// story is a test of one part of the contract of engine.Store.
+// story is a test of one part of the contract of engine.Store: play makes calls and checks the answers.
 type story struct {
 	name    string
 	options engine.StoreOptions
@@ -59,23 +59,23 @@ type story struct {
 // plain holds the options of a store in most tests: leases end only when Recover takes them.
 var plain = engine.StoreOptions{LapseAfter: -1}
 
-// with returns the store options of most tests (plain), changed by a function.
+// with returns the store options of most tests (plain), modified by change.
 func with(change func(o *engine.StoreOptions)) engine.StoreOptions {
 	o := plain
 	change(&o)
 	return o
 }
 
-// client calls the store under test on behalf of an engine, and ends the test if the store returns an error.
+// client calls the store under test as an engine would, and ends the test if the store returns an error.
 type client struct {
 	*testing.T
 	Subject
 	ctx    context.Context
 	tick   time.Duration // the unit of the story's times
 	engine engine.EngineID
-	seq    uint64
+	seq    uint64 // number of the latest batch
 	opener Open
-	flat   bool         // no subtests
+	flat   bool         // parts run in the test itself, not as subtests
 	lease  engine.Lease // the latest of hold
 }
 
@@ -105,7 +105,7 @@ func newClient(t *testing.T, open Open, o engine.StoreOptions) *client {
 
 func wait(d time.Duration) { <-time.After(d) }
 
-// part runs one part of a story, a test of the store, on a new store, as a subtest.
+// part runs play, one part of a story (a test of the store), on a new store with options o, as a subtest.
 func (c *client) part(name string, o engine.StoreOptions, play func(c *client)) {
 	c.Helper()
 	if c.flat {
@@ -125,7 +125,7 @@ func (c *client) ticks(n float64) time.Duration {
 	return time.Duration(math.Round(n*1000)) * c.tick / 1000
 }
 
-// about fails the test unless a duration is that many ticks, give or take 3/4 of one if the clock cannot be moved.
+// about fails the test unless got is that many ticks, give or take 3/4 of one if the store's clock cannot be moved.
 func (c *client) about(what string, got time.Duration, ticks float64) {
 	c.Helper()
 	want, slack := c.ticks(ticks), time.Duration(0)
@@ -156,7 +156,7 @@ func (c *client) try(limit int, terms ...engine.Term) ([]engine.Lease, time.Dura
 	return c.Store.Claim(c.ctx, c.engine, engine.Plan{Limit: limit, Terms: terms}, c.ttl(), nil)
 }
 
-// ifOffered claims jobs by plan terms that a store need not support; if it does not, the test is skipped.
+// ifOffered claims jobs by terms that a store need not support, and skips the test if the store does not.
 func (c *client) ifOffered(limit int, terms ...engine.Term) []engine.Lease {
 	c.Helper()
 	l, _, err := c.try(limit, terms...)
@@ -181,7 +181,7 @@ func (c *client) claim(limit int) []engine.Lease {
 	return c.plan(limit, anyTerm(limit))
 }
 
-// claimNext claims up to 99 jobs and returns their IDs, and the time until a waiting job is due.
+// claimNext claims up to 99 jobs and returns their IDs, and the time until the next waiting job is due.
 func (c *client) claimNext() ([]engine.JobID, time.Duration) {
 	c.Helper()
 	l, next, err := c.try(99, anyTerm(99))
@@ -271,7 +271,7 @@ func (c *client) wantIDs(what string, got []engine.JobID, want ...engine.JobID) 
 	}
 }
 
-// same fails the test unless two values, got and wanted, print alike.
+// same fails the test unless the values got and want print alike.
 func (c *client) same(what string, got, want any) {
 	c.Helper()
 	if g, w := fmt.Sprintf("%+v", got), fmt.Sprintf("%+v", want); g != w {

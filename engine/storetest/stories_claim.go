@@ -7,7 +7,7 @@ import (
 	"qsim/engine"
 )
 
-// ofKinds returns jobs of these kinds, numbered from 1.
+// ofKinds returns a job of each of these kinds, with IDs from 1 on.
 func ofKinds(kinds ...engine.Kind) (jobs []engine.NewJob) {
 	for i, k := range kinds {
 		jobs = append(jobs, engine.NewJob{ID: engine.JobID(i + 1), Kind: k})
@@ -15,7 +15,7 @@ func ofKinds(kinds ...engine.Kind) (jobs []engine.NewJob) {
 	return jobs
 }
 
-// prioritized returns jobs of these priorities, numbered from 1.
+// prioritized returns a job of each of these priorities, with IDs from 1 on.
 func prioritized(priorities ...int16) (jobs []engine.NewJob) {
 	for i, p := range priorities {
 		jobs = append(jobs, engine.NewJob{ID: engine.JobID(i + 1), Priority: p})
@@ -37,7 +37,7 @@ type (
 	jobIDs  = []engine.JobID
 )
 
-// claimOrders lists test cases: jobs, enqueued one after the other, and the jobs that a claim by one plan must return.
+// claimOrders lists test cases: jobs, enqueued one after the other, and those that a claim must return, in order.
 var claimOrders = []struct {
 	name  string
 	jobs  newJobs

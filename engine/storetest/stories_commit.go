@@ -6,13 +6,13 @@ import (
 	"qsim/engine"
 )
 
-// byFence states whether a store must apply a call, for each fence (check of a caller's lease): token, state and none.
+// byFence states whether a store must apply a call under each fence (condition for it): token, state and none.
 type byFence [3]bool
 
 var always, byState, unfenced, never = byFence{true, true, true}, byFence{1: true, 2: true}, byFence{2: true}, byFence{}
 
-// fences lists test cases: what becomes of a job, and whether a commit and an extension under its old lease take
-// effect.
+// fences lists test cases: what happens to a job in flight, and under which fences a commit and an extension under its
+// old lease then take effect.
 var fences = []struct {
 	state          string
 	change         func(c *client, l engine.Lease)
@@ -126,7 +126,7 @@ func unended(s engine.Stats) (n int) {
 	return n
 }
 
-// playLife tests the lease of one job, with all its counts, through a nack, a return and two recoveries.
+// playLife tests what a lease carries of its job, such as its attempts, through a nack, a return and two recoveries.
 func playLife(c *client) {
 	reaper := engine.NewEngineID(2, 5)
 	c.add(engine.NewJob{ID: 7, Kind: 2, Priority: 3, Tenant: 4, Payload: []byte("x")})
@@ -205,7 +205,7 @@ func playVerbs(c *client) {
 	}
 }
 
-// playStand tests the order of claims after outcomes that put a job, due after 1.25 ticks, back to a place in line.
+// playStand tests where a job stands in line after outcomes with the place rule stand: later claims return want.
 func playStand(c *client, stand engine.Place, want []engine.JobID) {
 	retry := engine.Term{Class: engine.Retry, Limit: 1}
 	c.add(engine.NewJob{ID: 1})
@@ -233,7 +233,7 @@ func playStand(c *client, stand engine.Place, want []engine.JobID) {
 	}
 }
 
-// playDead buries three jobs and, if the store supports that, redrives two.
+// playDead tests that IDs of buried jobs stay taken and, if the store can redrive them, that two of three start over.
 func playDead(c *client) {
 	c.add(engine.NewJob{ID: 3, Serial: 1}, engine.NewJob{ID: 2}, engine.NewJob{ID: 1}, engine.NewJob{ID: 4, Serial: 1})
 	for _, l := range c.claim(3) {

@@ -208,7 +208,7 @@ func playKeys(c *client) {
 	c.same("what is left", c.counts(), engine.Stats{})
 }
 
-// enqueueHalf enqueues the first or second half of the jobs, ten at a time. Every tenth of the second has a serial key.
+// enqueueHalf enqueues half of the jobs, the first (0) or second (1), by tens. A tenth of the second has a serial key.
 func (c *client) enqueueHalf(half, jobs int, key uint32) error {
 	for at := 0; at < jobs/2; at += 10 {
 		var some []engine.NewJob

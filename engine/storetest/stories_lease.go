@@ -169,7 +169,7 @@ func playLapse(c *client) {
 	}
 }
 
-// playRecover tests recovery while the clock passes the expiry of three leases.
+// playRecover tests which leases a recovery takes, and the time until the next, while the clock passes three expiries.
 func playRecover(c *client) {
 	if l, next := c.recover(9, 0); len(l) != 0 || next != engine.Forever {
 		c.Errorf("nothing leased: %v, next %v", l, next)
@@ -257,7 +257,7 @@ var waitingStories = []story{
 	}},
 }
 
-// fill enqueues four waiting jobs, two of them due at the same instant.
+// fill enqueues four delayed jobs, due after 2, 4, 4 and 6 ticks.
 func fill(c *client) {
 	c.add(engine.NewJob{ID: 4, Delay: c.ticks(2), Kind: 2, Tenant: 3}, engine.NewJob{ID: 2, Delay: c.ticks(4)},
 		engine.NewJob{ID: 1, Delay: c.ticks(4)}, engine.NewJob{ID: 3, Delay: c.ticks(6)})

@@ -211,7 +211,7 @@ func playUnique(c *client) {
 	c.wantIDs("once it is done", ids(c.claim(9)), 10)
 }
 
-// playSerial tests three jobs of one serial key and one without a key, with a crash, a retry and a death.
+// playSerial tests that jobs of one serial key run one at a time and in order, with a crash, a retry and a death.
 func playSerial(c *client) {
 	c.add(newJobs{{ID: 1, Serial: 7}, {ID: 2, Serial: 7, Priority: -1}, {ID: 3, Serial: 7, Delay: 1}, {ID: 4},
 		{ID: 5, Serial: 8}}...)

@@ -36,8 +36,8 @@ type wake struct {
 	cause   func(c *client)
 }
 
-// shortly is the delay of jobs that become due while a test of announcements (wakes) runs: long compared with the time
-// it takes to move a clock.
+// shortly is the delay of jobs that become due while a test listens: long compared with the time it takes to move a
+// clock.
 const shortly = 150 * time.Millisecond
 
 // put commits an outcome of a leased job; delay is how long the job then waits until it is due again.
@@ -68,7 +68,7 @@ func (c *client) hold() engine.Lease {
 	return l[0]
 }
 
-// outcome returns a function that commits an outcome for the job claimed last, with a delay, and lets the delay pass.
+// outcome returns a cause (see wake) that commits an outcome for the job claimed last and lets the delay pass.
 func outcome(v engine.Verb, delay time.Duration) func(c *client) {
 	return func(c *client) {
 		c.put(c.lease, v, delay)
@@ -78,7 +78,7 @@ func outcome(v engine.Verb, delay time.Duration) func(c *client) {
 	}
 }
 
-// behind enqueues and claims job 2, which has a serial key, and then enqueues job 1 with the same key.
+// behind enqueues and claims job 2, which has a serial key, and then enqueues job 1 with the same key: it must wait.
 func behind(c *client) {
 	c.add(engine.NewJob{ID: 2, Serial: 7})
 	c.hold()
@@ -150,7 +150,7 @@ var silent = []string{"a delayed enqueue that is due", "a nack without delay", "
 // patience is the longest time that a listener may take to be woken, or to end.
 const patience = 20 * time.Second
 
-// listen listens to the store until the test stops it, and returns once wakes of the changes before have come.
+// listen listens to the store until stop is called, and returns once wakes for earlier changes have come.
 func (c *client) listen() (woken <-chan struct{}, stop func()) {
 	c.Helper()
 	ctx, cancel := context.WithCancel(c.ctx)
@@ -174,7 +174,7 @@ func (c *client) listen() (woken <-chan struct{}, stop func()) {
 	}
 }
 
-// playSilence makes a change that makes job 1 claimable and must wake nobody, also some time afterwards.
+// playSilence tests that a change that makes job 1 claimable wakes nobody, also some time afterwards.
 func playSilence(c *client, w wake) {
 	w.before(c)
 	woken, stop := c.listen()

@@ -82,17 +82,17 @@ func (s *Store) Claim(_ context.Context, holder engine.EngineID, p engine.Plan, 
 
 // claim is the state of a call that returns leases: of Claim or, with fewer fields, Recover, Expired or LoseLeases.
 type claim struct {
-	now     engine.Time
-	holder  engine.EngineID
+	now     engine.Time     // time of the call
+	holder  engine.EngineID // engine that gets the leases
 	ttl     time.Duration
-	left    int   // most jobs that it may still lease
-	fresh   int   // most fresh jobs that it may still lease
-	counted bool  // whether the jobs before its first one are counted, see StoreOptions.CountAhead
-	special order // order of the present term; nil: the plain one
-	dst     []engine.Lease
+	left    int            // most jobs that it may still lease
+	fresh   int            // most fresh jobs that it may still lease
+	counted bool           // whether the jobs before its first one are counted, see StoreOptions.CountAhead
+	special order          // order of the present term; nil: the plain one
+	dst     []engine.Lease // result so far
 }
 
-// lend leases a job, whose row must be in no queue or list, to the caller of c, and appends the lease to the result.
+// lend leases a job, whose row (record) is in no queue or list, to c.holder for c.ttl, and appends the lease to c.dst.
 func (s *Store) lend(c *claim, ref uint32, r *row) *engine.Lease {
 	r.token++
 	r.state = engine.InFlight
@@ -102,7 +102,7 @@ func (s *Store) lend(c *claim, ref uint32, r *row) *engine.Lease {
 	return s.describe(c, ref, r)
 }
 
-// enlist adds a job's row, which must be in no list, to the list of leased jobs, in the order of expiry.
+// enlist adds a job's row (record), which must be in no list, to the list of leased jobs, in the order of expiry.
 func (s *Store) enlist(ref uint32, r *row, expiry engine.Time) {
 	r.key = expiry
 	s.leased.insertByKey(&s.rows, ref, r)
@@ -111,7 +111,7 @@ func (s *Store) enlist(ref uint32, r *row, expiry engine.Time) {
 	}
 }
 
-// prepareAll builds the search trees that the terms of a plan need; its error is that of an invalid term.
+// prepareAll builds the search trees that the terms of a claim's plan need; its error names the first invalid term.
 func (s *Store) prepareAll(terms []engine.Term) error {
 	for i := range terms {
 		t := &terms[i]
@@ -125,7 +125,7 @@ func (s *Store) prepareAll(terms []engine.Term) error {
 	return nil
 }
 
-// retriesOf returns a copy of a claim's term restricted to retries, for a claim that may take no more fresh jobs.
+// retriesOf returns a copy of a claim's term restricted to retries, for a claim that may lease no more fresh jobs.
 func (s *Store) retriesOf(t *engine.Term) *engine.Term {
 	s.retries = *t
 	s.retries.Class = engine.Retry
@@ -138,13 +138,13 @@ func (s *Store) unacked() int {
 	return st.InFlight[engine.Fresh] + st.InFlight[engine.Retry] + st.Ready[engine.Retry] + st.Waiting[engine.Retry]
 }
 
-// isPlain reports whether the queues of ready jobs suffice to serve a claim's term, so that it needs no search tree.
+// isPlain reports whether a claim's term can be served from the queues of ready jobs alone, without a search tree.
 func (s *Store) isPlain(t *engine.Term) bool {
 	return t.Order <= engine.NewestReady && t.Tenant == 0 && t.PerTenant == 0 && t.MaxWait == 0 &&
 		(t.Kinds == 0 || s.lines.byKind)
 }
 
-// pick returns the row of the first ready job that matches a claim's term (filter), by priority and then by ready key.
+// pick returns the row of the first ready job that a claim's term (filter, order) selects, by priority, then ready key.
 func (s *Store) pick(t *engine.Term) uint32 {
 	best, newest := none, t.Order == engine.NewestReady
 	bestPriority := int16(0)
@@ -170,7 +170,7 @@ func (s *Store) pick(t *engine.Term) uint32 {
 	return best
 }
 
-// former returns which row of two ready jobs comes first by ready key or, with newest, last; either may be none.
+// former returns which of two ready jobs' rows comes first by ready key or, with newest, last; either may be none.
 func (s *Store) former(a, b uint32, newest bool) uint32 {
 	if a == none || b != none && s.rows.at(b).before(s.rows.at(a)) != newest {
 		return b
@@ -187,7 +187,7 @@ func (s *Store) ready(class engine.Class) int {
 	return s.stats.Ready[engine.Fresh] + s.stats.Ready[engine.Retry]
 }
 
-// describe appends a lease to the result of call c, filled in from the job's row except for the holder.
+// describe appends a lease to the result of call c, filled in from a job's row (record) except for the holder.
 func (s *Store) describe(c *claim, ref uint32, r *row) *engine.Lease {
 	c.dst = append(c.dst, engine.Lease{})
 	l := &c.dst[len(c.dst)-1]

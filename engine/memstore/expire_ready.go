@@ -2,7 +2,7 @@ package memstore
 
 import "qsim/engine"
 
-// shed buries up to Term.Shed ready jobs that match a term and have waited longer than its MaxWait (load shedding).
+// shed buries up to Term.Shed ready jobs that match a term and have waited longer than its MaxWait, for claim c.
 func (s *Store) shed(c *claim, t *engine.Term) {
 	var of *tenant
 	if t.Tenant != 0 {

@@ -8,11 +8,11 @@ import (
 	"qsim/engine"
 )
 
-// answered stores the answers to one engine's commits, for resends, until the engine has confirmed that it received
-// them.
+// answered stores the answers to one engine's commits, for batches that come again, until the engine has confirmed that
+// it received them.
 type answered struct {
-	engine  engine.EngineID
-	settled uint64
+	engine  engine.EngineID // node and life whose commits these are
+	settled uint64          // sequence number up to which the engine has received all answers
 	batches []answeredBatch // the answers kept, then free entries
 	kept    int
 }
@@ -38,7 +38,7 @@ func (a *answered) settle(seq uint64) {
 	a.kept = kept
 }
 
-// find returns the stored answer to the commit batch with sequence number seq; nil: there is none.
+// find returns the stored answer to the commit batch with sequence number seq, a status for each outcome; nil: none.
 func (a *answered) find(seq uint64) []engine.Status {
 	for i := range a.batches[:a.kept] {
 		if a.batches[i].seq == seq {
@@ -130,7 +130,7 @@ func (r *row) refund(from engine.State) {
 	}
 }
 
-// apply applies one outcome to its job and fills in result, which must be empty.
+// apply applies one outcome of a commit to its job, if the fence allows, and fills in result, which must be empty.
 func (s *Store) apply(now engine.Time, o *engine.Outcome, result *engine.Result) {
 	if o.Refused {
 		return
@@ -187,7 +187,7 @@ func (s *Store) dueNow(r *row, now engine.Time) engine.Time {
 	return now
 }
 
-// countRecovery counts one more recovery in a job's history.
+// countRecovery counts one more recovery of a job's lease in its history, for Job.Recoveries.
 func (s *Store) countRecovery(h *history, now engine.Time) {
 	if h.recoveries = s.recoveriesOf(h, now); h.recoveries == 0 {
 		h.recoveredAt = now
@@ -195,7 +195,7 @@ func (s *Store) countRecovery(h *history, now engine.Time) {
 	h.recoveries++
 }
 
-// recoveriesOf returns the number of recoveries counted for a job: 0 once the first is older than RecoveriesWithin.
+// recoveriesOf returns a job's count of recoveries: 0 once the first is longer ago than StoreOptions.RecoveriesWithin.
 func (s *Store) recoveriesOf(h *history, now engine.Time) int32 {
 	if within := s.options.RecoveriesWithin; within > 0 && now.Sub(h.recoveredAt) > within {
 		return 0

@@ -6,7 +6,7 @@ import (
 	"qsim/engine"
 )
 
-// lines holds the queues of all ready jobs: a lane for each priority or, once a claim selects jobs by kind, each
+// lines holds the queues of all ready jobs: a lane for each priority or, once a claim selects jobs by kind, for each
 // priority and kind.
 type lines struct {
 	lanes  []lane   // append-only: rows refer to them by index
@@ -24,7 +24,7 @@ type lane struct {
 	priority int16
 	kind     engine.Kind // job kind; 0 if lanes are not split by kind
 	ready    [engine.NumClasses]queue
-	// behind holds ready jobs that another job of their serial key precedes.
+	// behind holds ready jobs that may not be claimed, since an earlier job of their serial key has not ended.
 	behind [engine.NumClasses]queue
 	cell   cell // search trees of the jobs in ready, in other orders
 }
@@ -62,7 +62,7 @@ func (x *lines) of(priority int16, kind engine.Kind) uint16 {
 	return x.latest
 }
 
-// splitByKind replaces each lane by one for each kind of job, for good; it does nothing the second time.
+// splitByKind replaces each lane (the queues of a priority) by one for each job kind, for good: claims select kinds.
 func (s *Store) splitByKind() {
 	if s.lines.byKind {
 		return

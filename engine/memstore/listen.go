@@ -9,7 +9,7 @@ import (
 	"qsim/engine"
 )
 
-// listener is one call of Listen under way.
+// listener is one call of Store.Listen that has not returned.
 type listener struct {
 	wake   func()
 	sooner chan struct{} // channel with room for one: a job is due earlier than expected
@@ -53,7 +53,7 @@ func (m *mutex) hear(l *listener, on bool) {
 	}
 }
 
-// mostWakes is the highest number of wakes at once: a process seldom has more engines.
+// mostWakes is the most calls of wake for jobs that become ready at once: a process seldom has more engines.
 const mostWakes = 100
 
 // tell releases the lock and then wakes the listeners for the changes made while it was held, once for each job.

@@ -45,7 +45,7 @@ type Store struct {
 
 	special  bool  // whether there are indexes, tenants or trees by age
 	counting bool  // whether running or tenants count the jobs in flight, or their number is limited
-	running  []int // by kind, number of jobs in flight without a reaper; nil: not needed
+	running  []int // by kind, number of jobs in flight without a reaper; nil: no limit needs it
 	serials  serials
 	indexes  indexes // search trees of all claimable ready jobs
 	tenants  *tenants
@@ -54,9 +54,9 @@ type Store struct {
 	scratch  []uint32
 
 	stats   engine.Stats
-	leaders [engine.NumOps]leader
-	batches []*answered // answers by node; nil: the node has committed nothing
-	lives   []uint32    // by node, number of calls of NextLife
+	leaders [engine.NumOps]leader // by role
+	batches []*answered           // answers by node; nil: the node has committed nothing
+	lives   []uint32              // by node, number of calls of NextLife
 }
 
 // mutex is the store's lock; its release also wakes the listeners if the holder has set the flags for that. In a store
@@ -168,7 +168,7 @@ func (s *Store) add(now engine.Time, j *engine.NewJob) error {
 	return nil
 }
 
-// drop removes a job added by a call of Enqueue that then fails.
+// drop removes a job that Enqueue has added, after another job of the same call was refused.
 func (s *Store) drop(ref uint32) {
 	r := s.rows.at(ref)
 	s.unplace(ref, r)
@@ -236,7 +236,7 @@ type leader struct {
 	until  engine.Time
 }
 
-// now reads the clock and applies the changes due by then: leases lapse first, then waiting jobs become ready.
+// now returns the store's time, after the changes due by then: leases lapse first, then waiting jobs become ready.
 func (s *Store) now() engine.Time {
 	now := s.clock()
 	s.at = now

@@ -14,7 +14,7 @@ type treap struct {
 	nodes   slab[node]
 }
 
-// sort is the key by which a treap orders the rows of ready jobs; ties are broken by job ID.
+// sort is the order that a treap (search tree) keeps the rows of ready jobs in; ties are broken by job ID.
 type sort uint8
 
 const (
@@ -83,7 +83,7 @@ func (x *treap) inserted(at, ref uint32, r *row) uint32 {
 	return at
 }
 
-// replace removes the row *held from a tree, inserts another, and stores it in *held. Rows are numbers + 1; 0 is none.
+// replace puts row with into a search tree in place of row *held, and stores it there. Rows are numbers + 1; 0 is none.
 func (x *treap) replace(root, held *uint32, with uint32) {
 	if *held == with {
 		return
@@ -96,7 +96,7 @@ func (x *treap) replace(root, held *uint32, with uint32) {
 	}
 }
 
-// split divides a subtree into the rows of jobs that come before row ref and those that come after it.
+// split divides a subtree into the rows that come before row ref and those after it, and returns their roots.
 func (x *treap) split(at, ref uint32, r *row) (left, right uint32) {
 	if at == 0 {
 		return 0, 0
@@ -150,7 +150,7 @@ func (x *treap) merge(left, right uint32) uint32 {
 	return right
 }
 
-// update recomputes what a search tree's node stores about its subtree: its first row by ready key, or its size.
+// update recomputes what a search tree's node stores about its subtree, once that has changed: first row or size.
 func (x *treap) update(at uint32) {
 	switch n := x.nodes.at(at - 1); {
 	case x.counts:
@@ -169,7 +169,7 @@ func (x *treap) below(at uint32) uint32 {
 	return x.nodes.at(at - 1).of
 }
 
-// firstOf returns the one of two rows of jobs that comes first by (ready key, ID); 0 is none.
+// firstOf returns which of two rows of jobs comes first by (ready key, ID). Rows are numbers + 1; 0 is none.
 func (x *treap) firstOf(a, b uint32) uint32 {
 	if a == 0 || b != 0 && x.rows.at(b-1).before(x.rows.at(a-1)) {
 		return b
@@ -211,8 +211,8 @@ func (x *treap) find(root uint32, last bool, wanted func(ref uint32) bool) uint3
 	return x.find(far, last, wanted)
 }
 
-// since returns, among the jobs' rows of a tree that became ready at from or later, the first by (ready key, ID); none
-// if there is none. The treap's order must be sortByDue.
+// since returns, among the rows of jobs that became ready at from or later, the first by (ready key, ID), or none. The
+// treap's order must be sortByDue.
 func (x *treap) since(root uint32, from engine.Time) uint32 {
 	best := uint32(0)
 	for root != 0 {
@@ -227,7 +227,7 @@ func (x *treap) since(root uint32, from engine.Time) uint32 {
 	return best - 1
 }
 
-// countBefore returns how many rows of a tree come before the job's row r, in a treap that counts rows.
+// countBefore returns how many rows of a tree come before the job's row r, in a treap that counts rows, in O(log n).
 func (x *treap) countBefore(root uint32, r *row) uint32 {
 	before := uint32(0)
 	for root != 0 {

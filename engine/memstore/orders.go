@@ -4,11 +4,11 @@ import (
 	"qsim/engine"
 )
 
-// order is a claim order other than priority and ready key, such as fairness between tenants. One is chosen for each
-// term of a claim, see Store.orderOf.
+// order is an order in which a claim may take ready jobs, other than by priority and ready key: fairness between
+// tenants, for example. Store.orderOf chooses one for each term of a claim.
 type order interface {
-	// pick returns the ready row that a term takes next, or none. The caller must take the row: its
-	// tenant may have lost its turn.
+	// pick returns the row of the ready job that a claim's term takes next, or none. The caller must take it: its tenant
+	// may have lost its turn.
 	pick(t *engine.Term) uint32
 }
 
@@ -45,7 +45,7 @@ func (s *Store) prepare(t *engine.Term) error {
 }
 
 // orderOf returns the order in which one part (term) of a claim takes jobs, nil if that is by priority and then ready
-// key. It also begins new counts of jobs by tenant, for a term with a limit on them.
+// key. It also begins new counts of jobs by tenant, for a claim's term (filter and order) with a limit on them.
 func (s *Store) orderOf(t *engine.Term) order {
 	if t.PerTenant > 0 {
 		s.tenants.term++
@@ -65,15 +65,15 @@ func (s *Store) orderOf(t *engine.Term) order {
 	return nil
 }
 
-// isTimely reports whether a claim's term skips jobs that have waited longer than its MaxWait.
+// isTimely reports whether a claim's term (filter, order, limit) skips jobs that have waited longer than its MaxWait.
 func isTimely(t *engine.Term) bool { return t.MaxWait > 0 && t.Shed == 0 }
 
-// leavesOut reports whether a claim's term, or the store's options, may skip a tenant that has ready jobs.
+// leavesOut reports whether a claim's term, or the store's options, may pass over all ready jobs of a tenant.
 func (s *Store) leavesOut(t *engine.Term) bool {
 	return t.Class != engine.AnyClass || t.Kinds != 0 || t.Tenant != 0 || s.running != nil
 }
 
-// byRow is the claim order of terms that take the first matching job, of all or of one tenant: aging, for example.
+// byRow is the claim order of terms that take the first matching job, of all tenants or of one: aging, for example.
 type byRow struct{ *Store }
 
 func (s byRow) pick(t *engine.Term) uint32 {
@@ -87,15 +87,16 @@ func (s byRow) pick(t *engine.Term) uint32 {
 type cell struct {
 	lane  uint16
 	roots [numSorts][engine.NumClasses]uint32
-	// fronts holds, for a tenant's cell, its representative rows + 1 in the trees over the tenants of
-	// a lane; for the lane's own cell, the roots of these trees.
+	// fronts holds, for a tenant's cell, the rows + 1 that stand for it in the trees over the tenants of a lane (one
+	// priority and kind), by kind of tree; for the lane's own cell, the roots of these trees.
 	fronts [numFronts][engine.NumClasses]uint32
 }
 
-// indexes holds the search trees over ready jobs, as one treap for each sort order; nil: no term has needed that order.
+// indexes holds, by sort order, the treap of the search trees over ready jobs; nil: no claim has needed that order.
 type indexes [numSorts]*treap
 
-// keep begins to maintain search trees, in a sort order, of the claimable jobs of each lane or, with x, of each tenant.
+// keep builds, and keeps from then on, search trees in a sort order over the claimable jobs of each lane (one priority
+// and kind) or, with x, of each tenant in it.
 func (s *Store) keep(of *indexes, by sort, x *tenants) {
 	if of[by] != nil {
 		return
@@ -120,7 +121,7 @@ func (s *Store) eachReady(visit func(ref uint32, r *row)) {
 	}
 }
 
-// insert adds a ready job's row to the cell's search tree of every order that is maintained.
+// insert adds a ready job's row to the search trees of a cell (those of its lane or tenant), one for each order.
 func (x *indexes) insert(c *cell, class engine.Class, ref uint32) {
 	for by, t := range x {
 		if t != nil {
@@ -137,8 +138,8 @@ func (x *indexes) remove(c *cell, class engine.Class, ref uint32) {
 	}
 }
 
-// join adds a ready row to the search trees: that by age and, unless an earlier job of its serial key blocks the job,
-// those of special orders, such as fairness between tenants.
+// join adds the row of a job that becomes ready to the search trees: that by age and, unless an earlier job of its
+// serial key blocks it, those for special claim orders, such as fairness between tenants.
 func (s *Store) join(ref uint32, r *row) {
 	if s.lines.ages != nil {
 		s.lines.ages.insert(&s.lines.oldest[r.class()], ref)
@@ -165,8 +166,8 @@ func (s *Store) leave(ref uint32, r *row) {
 	}
 }
 
-// search returns the row of the next ready job that matches a claim's term t, of one tenant or, if that is nil, of all:
-// if late is set the one that has waited longest, otherwise the first in the term's order.
+// search returns the row of the next ready job that a claim's term t (filter, order, limit) selects, of one tenant or,
+// if that is nil, of all: if late is set the one that has waited longest, otherwise the first in the term's order.
 func (s *Store) search(t *engine.Term, of *tenant, late bool) uint32 {
 	best, by := none, sortOf(t, late)
 	if of == nil {
@@ -181,8 +182,8 @@ func (s *Store) search(t *engine.Term, of *tenant, late bool) uint32 {
 	return best
 }
 
-// searchCell returns the row of the ready job that a claim's term takes first: best, found elsewhere, or one in the
-// search trees of a cell (the jobs of a lane, or of one tenant in it).
+// searchCell returns the row of the ready job that a claim's term (filter, order, limit) takes first: best, found
+// elsewhere, or one in the search trees of a cell, which are of a lane (one priority and kind) or of one tenant in it.
 func (s *Store) searchCell(best uint32, t *engine.Term, c *cell, of *tenant, by sort, late bool) uint32 {
 	l, kept, newest := &s.lines.lanes[c.lane], s.indexes[by], t.Order == engine.NewestReady
 	if !s.admits(t, l) {
@@ -211,11 +212,11 @@ func (s *Store) searchCell(best uint32, t *engine.Term, c *cell, of *tenant, by 
 	return best
 }
 
-// admits reports whether a claim's term may take jobs of a lane (one priority and kind): it selects their kind, whose
-// limit in flight is not reached.
+// admits reports whether a claim's term (filter, order, limit) may take jobs of a lane (one priority and kind): it
+// selects their kind, whose limit in flight is not reached.
 func (s *Store) admits(t *engine.Term, l *lane) bool { return t.Kinds.Has(l.kind) && !s.full(l.kind) }
 
-// sortOf returns the order of the search trees that serve a claim's term or, if late is set, the order by waiting time.
+// sortOf returns the order of the search trees from which a claim's term is served; with late, that by waiting time.
 func sortOf(t *engine.Term, late bool) sort {
 	switch {
 	case late, t.Order == engine.Aging, isTimely(t):
@@ -226,8 +227,8 @@ func sortOf(t *engine.Term, late bool) sort {
 	return sortByKey
 }
 
-// before reports whether the job of row a comes before that of row b in the order of a claim's term t or, if late is
-// set, has waited longer. Within one tenant, the orders by tenant take jobs as OldestReady.
+// before reports whether the job of row a comes before that of row b in a claim's order (term t) or, if late is set,
+// has waited longer. Within one tenant, the orders by tenant take jobs as OldestReady.
 func (s *Store) before(t *engine.Term, a, b uint32, late bool) bool {
 	x, y := s.rows.at(a), s.rows.at(b)
 	i, j := int64(s.lines.lanes[x.lane].priority), int64(s.lines.lanes[y.lane].priority)
@@ -251,7 +252,7 @@ func (s *Store) before(t *engine.Term, a, b uint32, late bool) bool {
 	return x.id < y.id == (t.Order != engine.NewestReady)
 }
 
-// gained returns the priority steps that a job's row has gained by waiting (aging).
+// gained returns by how many steps a waiting job's priority has risen under the order Aging.
 func (s *Store) gained(rule *engine.Rule, r *row) int64 {
 	gained := max(0, int64(s.at.Sub(r.dueAt)/rule.Every))
 	if rule.Cap > 0 {
@@ -260,8 +261,7 @@ func (s *Store) gained(rule *engine.Rule, r *row) int64 {
 	return gained
 }
 
-// deadline returns the latest time by which a job should be claimed under the order Deadline: its enqueueing plus the
-// budget of its kind.
+// deadline returns the sort key of a job under the order Deadline: its enqueue time plus the budget of its kind.
 func deadline(rule *engine.Rule, r *row) engine.Time {
 	if len(rule.Budgets) == 0 {
 		return r.enqueuedAt

@@ -8,7 +8,7 @@ type queue struct {
 	size int32
 }
 
-// insert adds a job's row to a queue of ready jobs. late has the trees of all queues; if it counts rows, all go there.
+// insert adds a job's row to a queue: to its list in order, else to its tree in late; always to that if late counts.
 func (q *queue) insert(late *treap, ref uint32, r *row) {
 	q.size++
 	if !late.counts {
@@ -36,8 +36,7 @@ func (q *queue) remove(late *treap, ref uint32, r *row) {
 	q.list.remove(late.rows, r)
 }
 
-// peek returns the first or, with newest, the last row of a queue in any form (a list, a tree or both); none if it is
-// empty.
+// peek returns the first or, with newest, the last row of a queue, from its list or its tree; none if it is empty.
 func (q *queue) peek(late *treap, newest bool) uint32 {
 	l := q.list.head
 	if newest {
@@ -64,7 +63,7 @@ func (l *list) last(s *rows) *row {
 	return s.at(l.tail - 1)
 }
 
-// pushBack appends a job's row r, with number ref, to a linked list whose last row is last.
+// pushBack appends a job's row (record) r, with the number ref, to a linked list whose last row is last.
 func (l *list) pushBack(last *row, ref uint32, r *row) {
 	r.prev, r.next = l.tail, 0
 	l.tail = ref + 1
@@ -75,7 +74,7 @@ func (l *list) pushBack(last *row, ref uint32, r *row) {
 	}
 }
 
-// after returns the link of the list to the row that follows the row to which link at points; at 0: to the first row.
+// after returns the link to the row behind the one that at links to, for changes: its next or, if at is 0, the head.
 func (l *list) after(s *rows, at uint32) *uint32 {
 	if at == 0 {
 		return &l.head
@@ -83,7 +82,7 @@ func (l *list) after(s *rows, at uint32) *uint32 {
 	return &s.at(at - 1).next
 }
 
-// before returns the link of the list to the row that precedes the row to which link at points; at 0: to the last row.
+// before returns the link to the row ahead of the one that at links to, for changes: its prev or, if at is 0, the tail.
 func (l *list) before(s *rows, at uint32) *uint32 {
 	if at == 0 {
 		return &l.tail
@@ -91,14 +90,14 @@ func (l *list) before(s *rows, at uint32) *uint32 {
 	return &s.at(at - 1).prev
 }
 
-// insertAfter inserts row r, with number ref, after the row to which link at points, or at the front if at is 0.
+// insertAfter inserts row r, with number ref, behind the row that at links to, or at the front of the list if at is 0.
 func (l *list) insertAfter(s *rows, ref uint32, r *row, at uint32) {
 	next := l.after(s, at)
 	r.prev, r.next = at, *next
 	*next, *l.before(s, r.next) = ref+1, ref+1
 }
 
-// insertByKey inserts a job's row in the order of key, searching from the back: O(1) when keys come in order, as
+// insertByKey inserts a job's row in the order of row.key, searching from the back: O(1) when keys come in order, as
 // expiries of leases of one length do.
 func (l *list) insertByKey(s *rows, ref uint32, r *row) {
 	last := l.last(s)
@@ -123,7 +122,7 @@ type chains struct{ links slab[link] }
 
 type link struct{ prev, next uint32 } // row + 1 of the neighbours; 0: none
 
-// after returns the link of list l to the row that follows the row to which link at points; at 0: to the first row.
+// after returns list l's link to the row behind the one that at links to, for changes; if at is 0, to the first row.
 func (x *chains) after(l *list, at uint32) *uint32 {
 	if at == 0 {
 		return &l.head
@@ -131,7 +130,7 @@ func (x *chains) after(l *list, at uint32) *uint32 {
 	return &x.links.at(at - 1).next
 }
 
-// before returns the link of list l to the row that precedes the row to which link at points; at 0: to the last row.
+// before returns list l's link to the row ahead of the one that at links to, for changes; if at is 0, to the last row.
 func (x *chains) before(l *list, at uint32) *uint32 {
 	if at == 0 {
 		return &l.tail
@@ -139,7 +138,7 @@ func (x *chains) before(l *list, at uint32) *uint32 {
 	return &x.links.at(at - 1).prev
 }
 
-// insertAfter inserts row ref into a list after the row to which link at points, or at the front if at is 0.
+// insertAfter inserts row ref into list l behind the row that at links to, or at the front if at is 0.
 func (x *chains) insertAfter(l *list, ref, at uint32) {
 	mine, next := x.links.reach(ref), x.after(l, at)
 	mine.prev, mine.next = at, *next

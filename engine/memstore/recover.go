@@ -28,10 +28,10 @@ func (s *Store) extend(ref uint32, r *row, expiry engine.Time) {
 	s.enlist(ref, r, expiry)
 }
 
-// nodeLists holds the leased rows of jobs by the holder's node, each list in order of expiry.
+// nodeLists holds the leased rows of jobs in a list for each node of their holders, in order of expiry.
 type nodeLists struct {
 	chains
-	of []list
+	of []list // by node
 }
 
 func (s *Store) nodeOf(ref uint32) int32 { return s.holders.at(ref).Node() }
@@ -130,7 +130,7 @@ func (s *Store) Expired(_ context.Context, limit int, grace time.Duration,
 	return c.dst, s.nextExpiry(c.now, grace), nil
 }
 
-// expired returns the row of the next job whose lease can be recovered, following row after; none if there is none.
+// expired returns the row of the next job whose lease can be recovered: the first or that behind row after; else none.
 func (s *Store) expired(now engine.Time, grace time.Duration, after uint32) uint32 {
 	lists := [...]*list{&s.orphaned, &s.lapsed, &s.leased}
 	which, at := 0, s.orphaned.head
@@ -157,7 +157,7 @@ func (s *Store) expired(now engine.Time, grace time.Duration, after uint32) uint
 	return at - 1
 }
 
-// nextExpiry returns the time until the next lease can be recovered.
+// nextExpiry returns the time until the next lease can be recovered; Forever if no job is leased.
 func (s *Store) nextExpiry(now engine.Time, grace time.Duration) time.Duration {
 	switch {
 	case s.lapsed.head != 0, s.orphaned.head != 0 && s.options.Orphans:

@@ -30,7 +30,7 @@ type row struct {
 	has        features
 }
 
-// features is a set of facts about a job, such as whether it is a retry and which of the fields beside its row exist.
+// features is a set of facts about a job, such as whether it is a retry and which fields it has beside its row.
 type features uint8
 
 const (
@@ -41,7 +41,7 @@ const (
 	hasTenant                       // it has a tenant other than 0, in Store.tenantIDs
 )
 
-// history holds the retry counters and times of a job's earlier attempts; jobs that succeed at the first have none.
+// history holds what is kept of a job's earlier attempts, such as its last delay; after a first success, none is.
 type history struct {
 	stoodAt     engine.Time // time it was last due, except by an outcome that let it keep its place
 	recoveredAt engine.Time // time of the first recovery counted
@@ -50,7 +50,7 @@ type history struct {
 	snoozes     int32
 }
 
-// place is the structure that holds a job's row, where its state alone does not determine that.
+// place is the queue, tree or list that holds a job's row (record), where its state alone does not determine that.
 type place uint8
 
 const (
@@ -67,7 +67,7 @@ func (r *row) class() engine.Class { return engine.Class(r.has & isRetry) }
 
 const _ = -uint(isRetry ^ features(engine.Retry)) // compiles only if they are equal
 
-// before reports whether a job's row comes before another of the same priority, by (ready key, ID).
+// before reports whether a ready job's row comes before another of the same priority, by (ready key, ID).
 func (r *row) before(o *row) bool {
 	if r.key != o.key {
 		return r.key < o.key
@@ -96,7 +96,7 @@ const (
 
 func (s *rows) at(ref uint32) *row { return &s.chunks[ref>>chunkBits][ref&chunkMask] }
 
-// alloc returns a zeroed row (the record of a job) and its number.
+// alloc returns a zeroed row (the record of a new job) and its number; release frees it.
 func (s *rows) alloc() (uint32, *row) {
 	ref := s.free - 1
 	if ref != none {
@@ -138,13 +138,13 @@ func (s *rows) release(ref uint32, r *row) {
 	s.used[ref>>blockBits]--
 }
 
-// slab holds further data of jobs, a T for each row that needs one. It is allocated for a chunk of rows at a time.
+// slab holds a T for each job that needs one, by the number of its row. It is allocated for a chunk of rows at a time.
 type slab[T any] struct{ chunks []*[chunkSize]T }
 
-// at returns the further data of a job's row, which must have such data.
+// at returns the value in the slab for a job's row (record), which must have one: see reach.
 func (s *slab[T]) at(ref uint32) *T { return &s.chunks[ref>>chunkBits][ref&chunkMask] }
 
-// reach returns the further data of a job's row, allocated if needed: zero, or left by an earlier job with that row.
+// reach returns the value in the slab for a job's row, allocated if needed: zero, or as an earlier job there left it.
 func (s *slab[T]) reach(ref uint32) *T {
 	for int(ref>>chunkBits) >= len(s.chunks) {
 		s.chunks = append(s.chunks, nil)
@@ -172,10 +172,10 @@ func (x *index) init() { x.slots = make([]uint64, smallestIndex) }
 // half returns the upper half of a job ID's hash: Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4).
 func half(id engine.JobID) uint64 { return uint64(id) * 0x9E3779B97F4A7C15 >> 32 }
 
-// home returns the slot of the hash table at which the probe for half a hash starts, for any number of slots.
+// home returns the slot (entry) of the hash table at which the search for an ID starts, given half of its hash.
 func (x *index) home(half uint64) int { return int(half * uint64(len(x.slots)) >> 32) }
 
-// slot returns the slot that holds a job ID, h being half its hash, or else the empty slot where the probe ends.
+// slot returns the entry of the hash table with a job ID, h being half its hash, or the empty one where a search ends.
 func (x *index) slot(s *rows, id engine.JobID, h uint64) int {
 	for i := x.home(h); ; i++ {
 		if i == len(x.slots) {

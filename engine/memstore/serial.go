@@ -10,12 +10,12 @@ type serials struct {
 	keyOf slab[uint32]
 }
 
-// isBehind reports whether a job's row waits behind an earlier job of its serial key (head-of-line blocking).
+// isBehind reports whether a job's row (record) waits behind an earlier job of its serial key (head-of-line blocking).
 func (s *Store) isBehind(ref uint32, r *row) bool {
 	return r.has&hasSerial != 0 && s.serials.links.at(ref).prev != 0
 }
 
-// join appends a job's row to the list of its serial key.
+// join appends a new job's row to the list of its serial key: the job may be claimed once all before it have ended.
 func (x *serials) join(ref, key uint32) {
 	if x.keys == nil {
 		x.keys = make(map[uint32]list)

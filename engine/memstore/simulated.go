@@ -9,7 +9,7 @@ import (
 
 // What follows only simulations ask for.
 
-// NextDue returns when, by the store's clock, the next waiting job becomes ready by itself; Never if none will.
+// NextDue returns the time, by the store's clock, at which the next waiting job becomes ready by itself; else Never.
 func (s *Store) NextDue() engine.Time {
 	s.mu.lock()
 	due := s.nextDue()
@@ -107,7 +107,7 @@ func (s *Store) LoseLeases(lose func(engine.JobID) bool, dst []engine.Lease) []e
 	return c.dst
 }
 
-// Each calls yield for every live job, in an arbitrary but fixed order, until yield returns false.
+// Each calls yield for every live (unfinished) job, in an arbitrary but fixed order, until yield returns false.
 func (s *Store) Each(yield func(unfinished.Job) bool) {
 	s.mu.lock()
 	defer s.mu.unlock()
@@ -137,7 +137,7 @@ func (s *Store) Live() int {
 	return s.index.used
 }
 
-// countAhead returns how many ready rows of jobs come before r in the order of (priority, ready key, ID).
+// countAhead returns how many ready jobs come before row r in the order of (priority, ready key, ID), for Passed.
 func (s *Store) countAhead(r *row) int {
 	n, priority := 0, s.lines.lanes[r.lane].priority
 	for i := range s.lines.lanes {

@@ -2,8 +2,8 @@ package memstore
 
 import "qsim/engine"
 
-// toReady makes a job ready by the place rule of its outcome (stand) or, by default, that of the store's options. Its
-// row must be in no structure. Its wait counts from dueAt.
+// toReady makes a job ready, in line by the place rule of its outcome (stand) or, by default, that of the store's
+// options. Its row must be in no queue, list or tree. Its wait counts from dueAt.
 func (s *Store) toReady(ref uint32, r *row, dueAt, now engine.Time, stand engine.Place) {
 	key := dueAt
 	switch stand {
@@ -36,7 +36,7 @@ func (r *row) keyIn(place engine.Place, dueAt, now engine.Time) engine.Time {
 	return dueAt
 }
 
-// toReadyAt makes a job ready, whose row must be in no structure: it adds the row to its queue and to the search trees.
+// toReadyAt makes a job ready, due at dueAt and in line by key. Its row must be in no queue, list or tree.
 func (s *Store) toReadyAt(ref uint32, r *row, dueAt, key engine.Time) {
 	r.state, r.place, r.dueAt, r.key = engine.Ready, inList, dueAt, key
 	s.mu.ready++
@@ -50,7 +50,7 @@ func (s *Store) toReadyAt(ref uint32, r *row, dueAt, key engine.Time) {
 	}
 }
 
-// unready removes a ready job's row from its queue, the search trees and the counts, and returns it.
+// unready takes a ready job's row out of its queue, the search trees and the counts, and returns it.
 func (s *Store) unready(ref uint32) *row {
 	r := s.rows.at(ref)
 	s.stats.Ready[r.class()]--
@@ -61,7 +61,7 @@ func (s *Store) unready(ref uint32) *row {
 	return r
 }
 
-// lineOf returns the queue to which the row of a ready job belongs.
+// lineOf returns the queue to which a ready job's row belongs, by lane, class and whether it must wait for another.
 func (s *Store) lineOf(ref uint32, r *row) *queue {
 	if s.isBehind(ref, r) {
 		return &s.lines.lanes[r.lane].behind[r.class()]
@@ -69,7 +69,7 @@ func (s *Store) lineOf(ref uint32, r *row) *queue {
 	return &s.lines.lanes[r.lane].ready[r.class()]
 }
 
-// unplace removes a job's row from the structure that holds it and from the counts.
+// unplace takes a job's row (record) out of the queue, list or tree that holds it and out of the counts.
 func (s *Store) unplace(ref uint32, r *row) {
 	switch r.state {
 	case engine.InFlight:
@@ -93,7 +93,7 @@ func (s *Store) unplace(ref uint32, r *row) {
 	r.place = inList
 }
 
-// unlist removes a job's row in flight from its list: leased, lapsed or orphaned.
+// unlist takes the row of a job in flight out of the list that holds it: of leased, lapsed or orphaned jobs.
 func (s *Store) unlist(ref uint32, r *row) {
 	switch r.place {
 	case inList:
@@ -134,12 +134,12 @@ func (s *Store) stopped(ref uint32, r *row) {
 	}
 }
 
-// full reports whether the limit on jobs of a kind in flight is reached.
+// full reports whether as many jobs of a kind are in flight as StoreOptions.MaxRunning allows.
 func (s *Store) full(k engine.Kind) bool {
 	return int(k) < len(s.running) && s.options.MaxRunning[k] > 0 && s.running[k] >= s.options.MaxRunning[k]
 }
 
-// historyOf returns the history of a job's row, a new one if it has none.
+// historyOf returns the history of a job's row (counters of earlier attempts), a new one if it has none.
 func (s *Store) historyOf(ref uint32, r *row) *history {
 	h := s.histories.reach(ref)
 	if r.has&hasHistory == 0 {
@@ -152,7 +152,7 @@ func (s *Store) historyOf(ref uint32, r *row) *history {
 	return h
 }
 
-// tenantOf returns the tenant of a job's row.
+// tenantOf returns the tenant of a job's row (record).
 func (s *Store) tenantOf(ref uint32, r *row) engine.TenantID {
 	if r.has&hasTenant == 0 {
 		return 0
@@ -160,7 +160,7 @@ func (s *Store) tenantOf(ref uint32, r *row) engine.TenantID {
 	return *s.tenantIDs.at(ref)
 }
 
-// bury makes a job dead, whose row must be in no structure, and deletes it unless dead jobs are kept.
+// bury makes a job dead and deletes it unless dead jobs are kept. Its row must be in no queue, list or tree.
 func (s *Store) bury(ref uint32, r *row) {
 	s.stats.Dead++
 	if !s.options.KeepDead {
@@ -174,7 +174,7 @@ func (s *Store) bury(ref uint32, r *row) {
 	s.dead.pushBack(s.dead.last(&s.rows), ref, r)
 }
 
-// forget deletes a job, whose row must be in no structure.
+// forget deletes a job that has ended and frees its row, which must be in no queue, list or tree.
 func (s *Store) forget(ref uint32, r *row) {
 	if r.has&hasSerial != 0 {
 		s.leaveSerial(ref)

@@ -6,7 +6,7 @@ import (
 	"qsim/engine"
 )
 
-// capped is the claim order by priority and ready key with a limit on the jobs taken of each tenant.
+// capped is the claim order by priority and ready key with a limit on the jobs that a term takes of each tenant.
 type capped struct{ *Store }
 
 func (s capped) pick(t *engine.Term) uint32 {
@@ -35,8 +35,8 @@ func (s capped) pick(t *engine.Term) uint32 {
 	return best
 }
 
-// firstFront returns the row of the next job for a claim's term with a limit per tenant: of the first rows of all
-// tenants that have not reached the limit, the one that comes first.
+// firstFront returns the row of the next job for a claim's term (filter, order, limit) with a limit per tenant: of the
+// first ready jobs of the tenants that have not reached the limit, the one that comes first.
 func (s *Store) firstFront(t *engine.Term) uint32 {
 	x, f := s.tenants, frontOf(t)
 	best := none
@@ -60,7 +60,7 @@ func (s *Store) firstFront(t *engine.Term) uint32 {
 	return best
 }
 
-// inTurn is the claim order round robin: it takes from the next tenant in turn that has a job for a claim's term.
+// inTurn is the claim order TenantRoundRobin: it takes from the next tenant in turn that has a job for a claim's term.
 // Tenants passed over keep their turn.
 type inTurn struct{ *Store }
 
@@ -94,8 +94,8 @@ func (s inTurn) pick(t *engine.Term) uint32 {
 	return ref
 }
 
-// byDeficit is the claim order deficit round robin: it takes from the next tenant in turn whose credit pays for its
-// job. Tenants without a job for a claim's term keep their turn and get no credit.
+// byDeficit is the claim order TenantDeficit (round robin): it takes from the next tenant in turn whose credit pays for
+// its job. Tenants without a job for a claim's term (filter, order, limit) keep their turn and get no credit.
 type byDeficit struct{ *Store }
 
 func (s byDeficit) pick(t *engine.Term) uint32 {
@@ -134,7 +134,7 @@ func (s byDeficit) pick(t *engine.Term) uint32 {
 	}
 }
 
-// offerTo returns the row of a tenant's next ready job that matches a claim's term, or none.
+// offerTo returns the row of the next ready job of a tenant that a claim's term (filter and order) may take, or none.
 func (s *Store) offerTo(t *engine.Term, of *tenant) uint32 {
 	if t.Tenant != 0 && t.Tenant != of.id {
 		return none
@@ -142,7 +142,7 @@ func (s *Store) offerTo(t *engine.Term, of *tenant) uint32 {
 	return s.search(t, of, false)
 }
 
-// grant credits tenants that have a job for a term with the quanta of several rounds, in which none could pay for one.
+// grant gives each tenant with a job for a claim's term the quanta of several rounds, in which none could pay for one.
 func (s *Store) grant(t *engine.Term, rounds int64) {
 	x := s.tenants
 	for of, n := x.turn, x.active; n > 0; of, n = of.next, n-1 {
@@ -152,7 +152,7 @@ func (s *Store) grant(t *engine.Term, rounds int64) {
 	}
 }
 
-// cost returns the cost of a job's row in a deficit round robin (the order TenantDeficit).
+// cost returns the cost of a job under the order TenantDeficit, in the unit of Rule.Quantum: nanoseconds or jobs.
 func (s *Store) cost(rule *engine.Rule, r *row) int64 {
 	switch service := s.options.Service; {
 	case rule.PerJob:
@@ -164,8 +164,8 @@ func (s *Store) cost(rule *engine.Rule, r *row) int64 {
 	}
 }
 
-// byNoise is the claim order of fair queues: it takes the oldest of the first jobs of quiet tenants (those within their
-// share) or, if there is none, that of the noisy tenant with the fewest jobs in flight, on a tie the oldest.
+// byNoise is the claim order TenantFair: it takes the oldest of the first jobs of quiet tenants (see isNoisy) or, if
+// there is none, that of the noisy tenant with the fewest jobs in flight, on a tie the oldest.
 type byNoise struct{ *Store }
 
 func (s byNoise) pick(t *engine.Term) uint32 {

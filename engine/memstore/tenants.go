@@ -15,9 +15,9 @@ type tenants struct {
 	by    map[engine.TenantID]*tenant // the other tenants
 	all   []*tenant                   // all tenants, in the order of their first jobs
 	lines *lines
-	// indexes holds the claimable ready rows, in trees of the cells of their tenants.
+	// indexes holds the search trees over the claimable jobs of each tenant and lane, one treap for each sort order.
 	indexes indexes
-	// fronts holds the tree of each lane with the first row of every tenant's cell; nil: not needed yet.
+	// fronts holds the tree of each lane (priority, kind) with the first row of every tenant's cell; nil: not needed yet.
 	fronts  [numFronts]*treap
 	heads   *treap // tree of the first ready row of each tenant by (ready key, ID); nil: not needed yet
 	root    uint32 // root of heads
@@ -31,28 +31,28 @@ type tenants struct {
 	term    uint64  // number of the latest term that counts its jobs by tenant
 }
 
-// tenantJob is the additional state of a live job that belongs to a tenant.
+// tenantJob is the tenant of a job, and when it was claimed, kept beside its row while claims depend on tenants.
 type tenantJob struct {
 	tenant    *tenant
-	claimedAt engine.Time
+	claimedAt engine.Time // in flight: time of its claim
 }
 
 // tenant is the state of one tenant: its ready jobs, turn and used processing time.
 type tenant struct {
 	id         engine.TenantID
-	cells      []cell
-	ready      int
+	cells      []cell // search trees over its claimable jobs, by lane
+	ready      int    // number of its claimable ready jobs
 	head       uint32 // row + 1 of the tenant's first ready job in heads
 	running    int
-	used       int64 // processing time in nanoseconds, while it has ready jobs
-	halved     int64 // number of halvings of used, see tenants.halved
-	enqueuedAt engine.Time
-	prev, next *tenant // neighbours in the ring of turns, if ready > 0
-	turn       uint64  // number by which the ring is sorted
-	deficit    int64
-	granted    bool   // it has its quantum for this turn
-	term       uint64 // number of the latest term that took its jobs
-	taken      int    // number of its jobs taken by that term
+	used       int64       // processing time in nanoseconds, while it has ready jobs
+	halved     int64       // number of halvings of used, see tenants.halved
+	enqueuedAt engine.Time // time of its latest enqueue
+	prev, next *tenant     // neighbours in the ring of turns, if ready > 0
+	turn       uint64      // number by which the ring is sorted
+	deficit    int64       // credit of the order TenantDeficit, in the unit of Rule.Quantum
+	granted    bool        // it has its quantum for this turn
+	term       uint64      // number of the latest term that took its jobs
+	taken      int         // number of its jobs taken by that term
 }
 
 // front is a kind of search tree over tenants: it sets which ready job stands for a tenant, and the tenants' order.
@@ -72,8 +72,8 @@ func frontOf(t *engine.Term) front {
 	return frontOldest
 }
 
-// newTenants begins to maintain the state of tenants. Their turns come in the order of their longest waiting jobs, and
-// they have used no processing time.
+// newTenants begins to maintain the state of tenants, when a claim first needs it. Their turns come in the order of
+// their longest waiting jobs, and they have used no processing time.
 func (s *Store) newTenants() {
 	s.splitByKind()
 	x := &tenants{rows: &s.rows, lines: &s.lines, by: map[engine.TenantID]*tenant{}}
@@ -130,7 +130,7 @@ func (x *tenants) called(id engine.TenantID) *tenant {
 	return t
 }
 
-// ofRow returns the tenant of a job that is ready or has been.
+// ofRow returns the tenant of the job with row ref, which must be or have been ready since tenants are kept.
 func (x *tenants) ofRow(ref uint32) *tenant { return x.jobs.at(ref).tenant }
 
 func (t *tenant) cell(lane uint16) *cell {
@@ -181,7 +181,7 @@ func (x *tenants) moved(c *cell, class engine.Class) {
 	}
 }
 
-// face updates, in the search tree of kind f over a lane's tenants, the row of the ready job that stands for a tenant.
+// face brings up to date which ready job stands for a tenant in the search tree of kind f over the tenants of a lane.
 func (x *tenants) face(f front, c *cell, class engine.Class) {
 	now := uint32(0)
 	if root := c.roots[sortByKey][class]; root != 0 {
@@ -190,7 +190,7 @@ func (x *tenants) face(f front, c *cell, class engine.Class) {
 	x.fronts[f].replace(&x.lines.lanes[c.lane].cell.fronts[f][class], &c.fronts[f][class], now)
 }
 
-// newFronts begins to maintain, for each lane, a search tree over its tenants, each represented by one row.
+// newFronts builds, and keeps from then on, a search tree over the tenants of each lane, each by one of its jobs.
 func (x *tenants) newFronts(f front) {
 	if x.fronts[f] != nil {
 		return
@@ -208,7 +208,7 @@ func (x *tenants) newFronts(f front) {
 	}
 }
 
-// newHeads begins to maintain a search tree of the first ready rows of all tenants.
+// newHeads builds, and keeps from then on, the search tree of the first ready jobs of all tenants, for TenantFair.
 func (x *tenants) newHeads() {
 	x.heads = &treap{rows: x.rows}
 	for _, t := range x.all {
@@ -216,7 +216,7 @@ func (x *tenants) newHeads() {
 	}
 }
 
-// lead puts the first row of a tenant, by priority and ready key, into the search tree of the tenants' first rows.
+// lead makes a tenant's first ready row by priority and ready key stand for it in heads, the search tree of first rows.
 func (x *tenants) lead(t *tenant) {
 	best, priority := none, int16(0)
 	for i := range t.cells {
@@ -233,7 +233,7 @@ func (x *tenants) lead(t *tenant) {
 	x.heads.replace(&x.root, &t.head, best+1)
 }
 
-// rise puts a new ready row of a tenant into the search tree of the tenants' first rows, if it is the tenant's first.
+// rise makes a new ready row of a tenant stand for it in heads, the search tree of first rows, if it is now its first.
 func (x *tenants) rise(t *tenant, ref uint32, r *row) {
 	if t.head != 0 {
 		head := x.rows.at(t.head - 1)
@@ -245,7 +245,7 @@ func (x *tenants) rise(t *tenant, ref uint32, r *row) {
 	x.heads.replace(&x.root, &t.head, ref+1)
 }
 
-// enter appends a tenant to the ring of the round robin.
+// enter appends a tenant that has ready jobs from now on to the ring of turns of the round robin.
 func (x *tenants) enter(t *tenant) {
 	x.active++
 	x.turns++
@@ -269,7 +269,7 @@ func (x *tenants) exit(t *tenant) {
 	t.prev, t.next = nil, nil
 }
 
-// pass ends the turn of a tenant with ready jobs: it moves to the end of the ring.
+// pass ends the turn of a tenant with ready jobs: it moves to the end of the ring of turns.
 func (x *tenants) pass(t *tenant) {
 	t.granted = false
 	x.eachFace(t, (*treap).remove)
@@ -278,7 +278,7 @@ func (x *tenants) pass(t *tenant) {
 	x.eachFace(t, (*treap).insert)
 }
 
-// eachFace calls do for every row that stands for tenant t in a search tree ordered by the tenants' turns.
+// eachFace calls do for every row that stands for tenant t in the search trees by turn, to remove or insert it.
 func (x *tenants) eachFace(t *tenant, do func(x *treap, root *uint32, ref uint32)) {
 	if x.fronts[frontInTurn] == nil {
 		return
@@ -329,7 +329,7 @@ const (
 
 func halvings(now engine.Time) int64 { return int64(now) / int64(recentHalfLife) }
 
-// halve halves the processing time used by all tenants together, once for each half-life that has passed.
+// halve halves the sum of processing time used by all tenants, once for each half-life that has passed by now.
 func (x *tenants) halve(now engine.Time) {
 	if times := halvings(now) - x.halved; times > 0 {
 		x.halved += times
@@ -337,14 +337,14 @@ func (x *tenants) halve(now engine.Time) {
 	}
 }
 
-// usedBy returns the used processing time of a tenant, halved as often as that of all tenants.
+// usedBy returns the processing time in nanoseconds that a tenant used, halved as often as that of all tenants.
 func (x *tenants) usedBy(t *tenant) int64 {
 	t.used >>= min(x.halved-t.halved, 63)
 	t.halved = x.halved
 	return t.used
 }
 
-// takenBy returns how many of a tenant's jobs one term of a claim has taken so far.
+// takenBy returns how many of a tenant's jobs a claim's term (filter, order, limit) with that number has taken so far.
 func (t *tenant) takenBy(term uint64) int {
 	if t.term != term {
 		return 0

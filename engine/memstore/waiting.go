@@ -21,28 +21,28 @@ type waiting struct {
 }
 
 type waiter struct {
-	dueAt engine.Time
+	dueAt engine.Time // due time of the job
 	job   engine.JobID
-	ref   uint32
+	ref   uint32 // row of the job
 	stamp uint32 // void unless the row has the same
 }
 
 func (w *waiting) init(s *rows) { w.rows, w.first = s, engine.Never }
 
-// at returns entry i of the heap, stored three places further on so that siblings share a chunk.
+// at returns entry i of the heap of waiting jobs, stored three places further on so that siblings share a chunk.
 func (w *waiting) at(i int) *waiter { return &w.chunks[(i+3)>>chunkBits][(i+3)&chunkMask] }
 
 func (a *waiter) before(b *waiter) bool {
 	return a.dueAt < b.dueAt || a.dueAt == b.dueAt && a.job < b.job
 }
 
-// holds reports whether entry e of the heap is valid: its job still waits for that time.
+// holds reports whether an entry of the heap of waiting jobs is valid: its job still waits for that time.
 func (w *waiting) holds(e *waiter) bool {
 	r := w.rows.at(e.ref)
 	return r.place == inHeap && r.prev == e.stamp
 }
 
-// push adds a job's row, which becomes due at its dueAt, and reports whether it is now the first.
+// push adds a job, due at its row's dueAt, to the heap of waiting jobs, and reports whether it is now the first.
 func (w *waiting) push(ref uint32, r *row) bool {
 	w.stamps++
 	r.place, r.prev = inHeap, w.stamps
@@ -57,7 +57,7 @@ func (w *waiting) push(ref uint32, r *row) bool {
 	return true
 }
 
-// up moves the gap at position i of the heap towards the root until entry e fits there, and returns e's position.
+// up moves the gap at position i of the heap of waiting jobs rootwards until entry e fits, and returns the position.
 func (w *waiting) up(i int, e waiter) int {
 	for i > 0 {
 		p := (i - 1) / 4
@@ -71,7 +71,7 @@ func (w *waiting) up(i int, e waiter) int {
 	return i
 }
 
-// down moves the gap at position i of the heap towards the leaves until entry e fits, and stores e there.
+// down moves the gap at position i of the heap of waiting jobs leafwards until entry e fits, and stores e there.
 func (w *waiting) down(i int, e waiter) {
 	for {
 		at, n := 4*i+4, min(4, w.size-4*i-1)
@@ -119,7 +119,7 @@ func (w *waiting) uncover() {
 	}
 }
 
-// leave makes the entry of a job's row void; once most entries are void the heap is rebuilt.
+// leave makes the entry of a job's row in the heap of waiting jobs void; once most are void the heap is rebuilt.
 func (w *waiting) leave(r *row) {
 	r.place = inList
 	w.void++
@@ -146,7 +146,7 @@ func (w *waiting) rebuild() {
 	}
 }
 
-// takeDue removes the earliest job from the heap of waiting jobs if it is due, and returns its row.
+// takeDue removes the earliest job from the heap of waiting jobs if it is due, and returns its row, else none.
 func (w *waiting) takeDue(now engine.Time) uint32 {
 	if w.first > now {
 		return none
@@ -158,8 +158,8 @@ func (w *waiting) takeDue(now engine.Time) uint32 {
 	return ref
 }
 
-// toWaiting makes a job, whose row is in no structure, wait until due, and keeps stand, the rule for its place among
-// ready jobs then; where jobs are claimed before they are due, it is ready at once.
+// toWaiting makes a job, whose row is in no queue, list or tree, wait until due, and keeps stand, the rule for its
+// place among ready jobs then; with StoreOptions.Held it is ready at once.
 func (s *Store) toWaiting(ref uint32, r *row, due, now engine.Time, stand engine.Place) {
 	if s.options.Held {
 		s.toReady(ref, r, due, now, stand)
@@ -172,7 +172,7 @@ func (s *Store) toWaiting(ref uint32, r *row, due, now engine.Time, stand engine
 	}
 }
 
-// fromWaiting makes a waiting job ready; its row must be in no structure any more.
+// fromWaiting makes a waiting job ready; its row must be out of the heap and the list of waiting jobs.
 func (s *Store) fromWaiting(ref uint32, r *row, now engine.Time) {
 	s.stats.Waiting[r.class()]--
 	told := s.mu.ready
@@ -182,7 +182,7 @@ func (s *Store) fromWaiting(ref uint32, r *row, now engine.Time) {
 	}
 }
 
-// promoteOne makes the first waiting job ready, if it is due, and returns its row.
+// promoteOne makes the first waiting job ready, if it is due, and returns its row, else none.
 func (s *Store) promoteOne(now engine.Time) uint32 {
 	ref := s.waiting.takeDue(now)
 	if ref != none {
@@ -197,7 +197,7 @@ func (s *Store) Promote(_ context.Context, limit int, order engine.Order,
 	return s.takeDue(limit, order, dst, s.fromWaiting)
 }
 
-// takeDue removes up to limit due jobs from the due list and calls take for each.
+// takeDue removes up to limit due jobs from the due list, in the given order, calls take for each and returns them.
 func (s *Store) takeDue(limit int, order engine.Order, dst []engine.Promotion,
 	take func(uint32, *row, engine.Time)) ([]engine.Promotion, error) {
 	if order > engine.NewestReady {
@@ -230,7 +230,7 @@ func (s *Store) promotion(ref uint32, r *row) engine.Promotion {
 	return engine.Promotion{Job: r.id, Kind: r.kind, Tenant: s.tenantOf(ref, r), Class: r.class()}
 }
 
-// nextDue returns when the earliest waiting job becomes ready by itself; Never if none will.
+// nextDue returns the time at which the earliest waiting job becomes ready by itself; Never if none will.
 func (s *Store) nextDue() engine.Time {
 	if s.options.Promoted {
 		return engine.Never

@@ -9,13 +9,13 @@ import (
 	"qsim/engine/heap"
 )
 
-// admission is the queue of calls at the store, in order of arrival, while Config.Parallel or a fault limits how many
-// are served at once. A call is being served from when it takes effect until its answer has arrived.
+// admission is the queue of calls at the store, first come first served, while Config.Parallel or a fault limits how
+// many are served at once. A call is being served from when it takes effect until its answer has arrived.
 type admission struct {
-	usual    int   // most calls served at once without faults; 0: no limit
-	limits   []int // limits of the active faults
-	parallel int   // present limit on calls served at once; 0: no limit
-	serving  int
+	usual    int                 // most calls served at once without faults; 0: no limit
+	limits   []int               // limits of the active faults
+	parallel int                 // present limit on calls served at once; 0: no limit
+	serving  int                 // calls being served
 	stalls   int                 // number of active faults that stop the store
 	line     heap.FIFO[*message] // queued calls
 }
@@ -23,7 +23,7 @@ type admission struct {
 // shut reports whether a call that arrives at the store has to wait, since no more may be served at once.
 func (a *admission) shut() bool { return a.stalls > 0 || a.parallel > 0 && a.serving >= a.parallel }
 
-// limit adds a limit of n calls served at once, which a fault imposes; the lowest limit applies.
+// limit adds a limit of n calls served at once, which a fault imposes; the lowest of all limits applies.
 func (a *admission) limit(n int) {
 	a.limits = append(a.limits, n)
 	a.adjust()
@@ -45,7 +45,7 @@ func (a *admission) adjust() {
 	}
 }
 
-// arrive handles a call that reaches the store: it is served or waits.
+// arrive handles a call that reaches the store: it takes effect now or, if too many are being served, waits.
 func (s *Sim) arrive(m *message) {
 	if s.admission.shut() {
 		s.admission.line.Push(m)
@@ -71,7 +71,7 @@ type Rows struct {
 	Ended    int // jobs done or dead
 }
 
-// RowCosts holds the added duration of a store call for each job in the store, by state.
+// RowCosts holds the time by which each job in the store prolongs a store call, by state; the fields are those of Rows.
 type RowCosts struct{ Ready, Ahead, Waiting, InFlight, Ended time.Duration }
 
 // of returns the time in nanoseconds that the jobs in the store, counted by r, add to the duration of a call.

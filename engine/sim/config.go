@@ -11,7 +11,7 @@ import (
 // Store is the interface of a store in a simulation, implemented by memstore.Store.
 type Store interface {
 	engine.Store
-	// NextDue returns when the earliest waiting job becomes ready by itself.
+	// NextDue returns the time at which the earliest waiting job becomes ready by itself; Never if none will.
 	NextDue() engine.Time
 	// PromoteDue makes the jobs due by now ready and appends them to dst.
 	PromoteDue(dst []engine.Promotion) []engine.Promotion
@@ -41,39 +41,39 @@ const (
 
 // Config is the configuration of one simulated run.
 type Config struct {
-	// Nodes is the engine configuration of each node; New sets Engine, Policy and Recorder.
+	// Nodes holds the engine configuration of each node, by number; New sets Engine, Policy and Recorder.
 	Nodes []engine.Config
 	// Policy returns the policy of a node that starts: a restarted process begins
 	// anew.
 	Policy   func(node int32) engine.Policy
-	Store    func(clock func() engine.Time) Store
-	Network  Network
-	Handlers Handlers
-	Workload Workload
-	Recorder engine.Recorder // receiver of all events; may be nil
+	Store    func(clock func() engine.Time) Store // makes the store, which reads the virtual clock
+	Network  Network                              // delays and faults of store calls
+	Handlers Handlers                             // run times and outcomes of executions
+	Workload Workload                             // arrivals of jobs
+	Recorder engine.Recorder                      // receiver of all events; may be nil
 	Wake     WakeMode
-	// SilentDue suppresses wakes when a waiting job becomes ready.
+	// SilentDue keeps jobs that become ready because they are due from waking nodes.
 	SilentDue bool
 	Restart   time.Duration   // time from an execution that kills its process to the next start
 	Controls  []fault.Control // injected faults of processes and the store, in any order
-	// Late returns the delay with which a node notices a deadline; nil: none.
+	// Late returns by how much a node reacts too late to a deadline of its engine; nil: not at all.
 	Late func(node int32, due engine.Time) time.Duration
-	// Claimed may change the leases of a claim, its answer, before they are recorded; nil: no change.
+	// Claimed, if not nil, may change the leases in the answer to a claim, before they are recorded.
 	Claimed func(c *engine.Call)
-	// Announce returns the delay of a wake after jobs become ready; one announcement stands for all jobs that
-	// become ready meanwhile, with WakeOne as the wake of a node for each; nil: none.
+	// Announce returns the delay from a job becoming ready until nodes are woken for it, together with the jobs that
+	// become ready meanwhile (with WakeOne one node for each); nil: none.
 	Announce func(at engine.Time) time.Duration
-	// Befell is called when a control has an effect, with its index in Controls and the node, if it is
-	// a control of a node; may be nil.
+	// Befell, if not nil, is called when an injected fault has had an effect, with the fault's index in Controls and the
+	// node, if it is a fault of a node.
 	Befell func(control int, node int32, at engine.Time)
 	Rand   keyed.Rand // random draws of the store's faults
 	// Parallel is the most calls that the store serves at once, while others wait: a call is served
 	// until its answer has arrived. 0: no limit.
 	Parallel  int
 	CountRows bool // pass the store's counts of jobs to Network.Reply
-	// Held is set if waiting jobs are ready at once, see engine.StoreOptions.
+	// Held must be set if the store has engine.StoreOptions.Held: jobs are then claimable before they are due.
 	Held bool
-	// MakesRoom is set if the end of one job may make another claimable, by the store's options or the jobs' keys.
+	// MakesRoom must be set if the end of one job may make another claimable, by limits of the store or serial keys.
 	MakesRoom bool
 	// EnqueueDelay returns the delay of a new job on its way to the store; nil: none.
 	EnqueueDelay func(at engine.Time, j *engine.NewJob) time.Duration

@@ -6,13 +6,13 @@ import (
 	"qsim/engine"
 )
 
-// Workload is an iterator over arrivals in time order: Next sets j to the job that arrives next, whatever it was; ok is
-// false when there are no more.
+// Workload is the sequence of jobs that arrive, in order of time: Next fills in j with the next job, overwriting all of
+// it, and returns its time; ok is false when there are no more.
 type Workload interface {
 	Next(j *engine.NewJob) (at engine.Time, ok bool)
 }
 
-// Revoker is a Workload that can cancel an arrival when its time has come.
+// Revoker is a Workload that can cancel an arrival at the moment when the job would be enqueued.
 type Revoker interface {
 	Workload
 	// Comes decides whether an arrival is enqueued when its time has come, after all other events of that instant except
@@ -20,7 +20,7 @@ type Revoker interface {
 	Comes(now engine.Time, j *engine.NewJob) bool
 }
 
-// Execution is the run time and outcome of one run of a handler that is not interrupted.
+// Execution is what one run of a handler will do unless it is interrupted: its run time and outcome.
 type Execution struct {
 	Runs          time.Duration // run time, at least 0
 	Error         engine.ErrorKind
@@ -38,7 +38,7 @@ type Handlers interface {
 	End(now engine.Time, node int32, j *engine.Job, err engine.ErrorKind, aborted bool)
 }
 
-// Judge is a Handlers that can leave the outcome of an execution open until its end.
+// Judge is a Handlers that can leave the outcome of an execution (Undecided) open until the end of its run time.
 type Judge interface {
 	Handlers
 	// Decide returns the error of an Undecided execution that reaches its own end now; NoError if it

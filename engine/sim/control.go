@@ -18,16 +18,16 @@ type controls struct {
 	redrives int // number of redrives at known times still to come
 }
 
-// ending is the end of a control (an injected fault) that has begun.
+// ending holds what ends a control (an injected fault) that has begun, such as the life of a paused process.
 type ending struct {
 	kind   fault.ControlKind
 	node   int32
-	life   uint32 // life of the process that is paused or stopped
-	limit  int
-	offset time.Duration
+	life   uint32        // life of the process that is paused or stopped
+	limit  int           // of LimitStore
+	offset time.Duration // of ShiftClock
 }
 
-// endBit marks a pending event for the end of a control (an injected fault) rather than its beginning.
+// endBit, set in a pending event's ref, makes it the end of a control (an injected fault), not its beginning.
 const endBit = 1 << 31
 
 func (s *Sim) initControls(all []fault.Control) {
@@ -47,7 +47,7 @@ func (s *Sim) initControls(all []fault.Control) {
 	}
 }
 
-// await schedules the controls (injected faults) that event e triggers, and counts it for those that wait for more.
+// await counts event e for the controls (injected faults) that wait for such, and schedules those that it completes.
 func (s *Sim) await(e *engine.Event) {
 	for i, left := range s.controls.awaits {
 		c := &s.controls.all[i]
@@ -71,7 +71,7 @@ func (s *Sim) await(e *engine.Event) {
 	}
 }
 
-// control begins or ends the control (injected fault) that a pending event refers to.
+// control handles the pending event with index ref: a control (injected fault) begins, ends or is repeated.
 func (s *Sim) control(ref uint32) {
 	if ref&endBit != 0 {
 		e := *s.controls.ends.at(ref &^ endBit)
@@ -185,7 +185,7 @@ func (s *Sim) end(e *ending) {
 	}
 }
 
-// stall adds by (1 or -1) to the number of active faults that stop all reapers or promoters, according to role.
+// stall adds by (1 or -1) to the number of active faults that stop all reapers or all promoters (role), and does so.
 func (s *Sim) stall(role engine.Op, by int) {
 	s.stalled[role] += by
 	for i := range s.nodes {
@@ -212,12 +212,12 @@ func (s *Sim) shiftClock(node int32, by time.Duration) {
 	}
 }
 
-// happens draws at random whether a job is in the share of jobs that a control (an injected fault) hits.
+// happens draws whether a control (an injected fault) that hits a share of all jobs hits this one, the came-th time.
 func (s *Sim) happens(c *fault.Control, job engine.JobID, came int) bool {
 	return s.cfg.Rand.Uniform(keyed.ForStore, uint64(job), c.Draw, uint16(came)) < c.Share
 }
 
-// loseLeases deletes the lease records hit by a fault and returns their number.
+// loseLeases deletes the lease records that a control (an injected fault) hits, records that, and returns their number.
 func (s *Sim) loseLeases(c *fault.Control, came int) int {
 	s.promoteFirst()
 	lost := s.store.LoseLeases(func(job engine.JobID) bool { return s.happens(c, job, came) }, nil)
@@ -228,7 +228,7 @@ func (s *Sim) loseLeases(c *fault.Control, came int) int {
 	return len(lost)
 }
 
-// redrive makes the dead jobs hit by a control ready again and returns their number.
+// redrive makes the dead jobs hit by a control (an injected fault) ready again and returns their number.
 func (s *Sim) redrive(c *fault.Control, came int) int {
 	s.promoteFirst()
 	s.controls.redrives--
@@ -242,7 +242,7 @@ func (s *Sim) redrive(c *fault.Control, came int) int {
 	return len(s.promoted)
 }
 
-// promoteFirst makes due jobs ready, as recorded events, before another call of the store makes them ready unrecorded.
+// promoteFirst makes due jobs ready, and records that, before another call of the store does so without a record.
 func (s *Sim) promoteFirst() {
 	if s.queue.due <= s.now {
 		s.becomeDue()

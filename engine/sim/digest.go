@@ -12,7 +12,7 @@ import (
 // follow from the configuration.
 type Digest uint64
 
-// Add adds an event to the digest.
+// Add adds an event to the digest of those before it.
 func (d *Digest) Add(e *engine.Event) {
 	// Rotations, not shifts: of shifts the compiler makes one wide load, which must wait until the
 	// narrow stores before it have left the store buffer.

@@ -15,18 +15,18 @@ type Endless struct {
 	Last   []string // the latest events, oldest first
 }
 
-// Error implements error. The text before "; the last" depends only on the number of events.
+// Error returns the number of events at one instant and, after "; the last", the latest of them.
 func (e *Endless) Error() string {
 	return fmt.Sprintf("the clock stands still: %d events at one instant, and no end; the last of them: %s",
 		e.Events, strings.Join(e.Last, ", "))
 }
 
-// tally counts events and jobs, in all and at the present instant.
+// tally counts events and jobs, in all and at the present instant, to find an instant without end (Endless).
 type tally struct {
 	all      int64 // number of events
 	enqueued int64 // number of jobs
 	events   int64 // number of events at the present instant
-	patience int64 // number of events at one instant after which linger is called, as it set it last
+	patience int64 // number of events at one instant above which linger is called
 	last     []string
 }
 
@@ -64,7 +64,7 @@ var inWords = [...]string{control: "a fault begins or ends", promotion: "a waiti
 	request: "%v of node %d reaches the store", reply: "the answer to %v reaches node %d", finish: "an execution ends",
 	arrival: "a job arrives", timer: "a deadline of node %d comes", announcement: "nodes are woken for ready jobs"}
 
-// next describes the simulation's next event in words; from names the part of the event queue that holds the event.
+// next describes the simulation's next event in words, for Endless; from is the part of the event queue that holds it.
 func (s *Sim) next(from rank) string {
 	var m *message
 	switch from {

@@ -20,7 +20,7 @@ type finishes struct {
 
 func (f *finishes) init() { f.first = engine.Never }
 
-// push adds the end of an execution to the heap, to come after those of the same time.
+// push adds the end of an execution to the radix heap; it comes out after those of the same time.
 func (f *finishes) push(e brief) {
 	if e.at < f.latest {
 		panic("sim: an execution ends in the past")
@@ -33,13 +33,13 @@ func (f *finishes) push(e brief) {
 	}
 }
 
-// bucket returns the number of the radix heap's bucket for executions that end at a time.
+// bucket returns the number of the radix heap's bucket for executions that end at the time at.
 func (f *finishes) bucket(at engine.Time) uint { return uint(bits.Len64(uint64(at^f.latest))) & 63 }
 
-// next returns the first end of an execution, of which there is one.
+// next returns the first end of an execution; the heap must not be empty.
 func (f *finishes) next() *brief { return &f.buckets[f.at&63][f.index] }
 
-// pop removes and returns the first end of an execution. The others of its bucket go to lower buckets.
+// pop removes and returns the first end of an execution. The others of its bucket go to lower ones. There must be one.
 func (f *finishes) pop() brief {
 	bucket := &f.buckets[f.at&63]
 	ends, i := *bucket, f.index
@@ -65,7 +65,7 @@ func (f *finishes) pop() brief {
 	return first
 }
 
-// seek finds the first end of an execution, which is in the radix heap's lowest bucket that is not empty.
+// seek finds the first end of an execution: the earliest in the radix heap's lowest bucket that is not empty.
 func (f *finishes) seek() {
 	if f.used == 0 {
 		return

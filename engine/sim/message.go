@@ -12,7 +12,7 @@ import (
 // fields keep their values until they are set again.
 type message struct {
 	engine.Call
-	fate Fate        // zero, but for a delay of an earlier call, unless the network was asked about this one
+	fate Fate        // meaningful if the network was asked; else its fields but Delay are zero
 	from *node       // node whose call it is
 	at   engine.Time // time at which it arrives
 	seq  uint64      // sequence number of that event
@@ -20,7 +20,7 @@ type message struct {
 	ref  uint32      // index in Sim.messages
 }
 
-// message returns a free message for a call of the node.
+// message returns a free message for a call of the node, to be released after its answer.
 func (n *node) message() *message {
 	ref, m := n.sim.messages.take()
 	m.ref, m.from = ref, n
@@ -33,7 +33,7 @@ func (n *node) Call() *engine.Call {
 	return &n.calling.Call
 }
 
-// Send sends an engine's call to the store over the network.
+// Send sends an engine's call to the store over the network, which may delay, lose or double it; for engine.Driver.
 func (n *node) Send(c *engine.Call) {
 	s, m := n.sim, n.calling
 	if d := s.oneWay[c.Op]; d >= 0 {
@@ -58,7 +58,7 @@ func (n *node) Send(c *engine.Call) {
 	}
 }
 
-// execute executes a call at the store and sends the answer back.
+// execute executes a call at the store, records its effects, wakes nodes for jobs made ready and sends the answer back.
 func (s *Sim) execute(m *message) {
 	if m.fate.Partial > 0 {
 		s.refuseSome(m)
@@ -99,7 +99,7 @@ func (s *Sim) execute(m *message) {
 	s.queue.pushNext(&s.queue.replies, s.now.Add(d), reply, m)
 }
 
-// madeReady returns how many jobs a commit made claimable.
+// madeReady returns how many jobs a commit made claimable, so that nodes are woken for them.
 func (s *Sim) madeReady(m *message) int {
 	n := 0
 	for i := range m.Results {
@@ -110,7 +110,7 @@ func (s *Sim) madeReady(m *message) int {
 	return n
 }
 
-// makesReady reports whether the i-th outcome of a commit made a job ready at once, or may let another one be claimed.
+// makesReady reports whether the i-th outcome of a commit made its job, or with makesRoom another, claimable at once.
 func (m *message) makesReady(i int, held, makesRoom bool) bool {
 	switch m.Batch.Outcomes[i].Verb {
 	case engine.Return, engine.Redo:
@@ -121,7 +121,7 @@ func (m *message) makesReady(i int, held, makesRoom bool) bool {
 	return makesRoom
 }
 
-// refuseSome draws which outcomes of a commit the store refuses, under a fault that refuses a share of them.
+// refuseSome draws which outcomes of a commit the store leaves unapplied, under a fault that refuses a share.
 func (s *Sim) refuseSome(m *message) {
 	for i := range m.Batch.Outcomes {
 		o := &m.Batch.Outcomes[i]
@@ -129,7 +129,7 @@ func (s *Sim) refuseSome(m *message) {
 	}
 }
 
-// answer handles the arrival or loss of a reply, after which the store may serve a waiting call.
+// answer handles the arrival or loss of an answer: the engine gets it, and the store may serve a call that waits.
 func (s *Sim) answer(m *message) {
 	s.admission.serving--
 	if m.fate.LoseReply {
@@ -142,7 +142,7 @@ func (s *Sim) answer(m *message) {
 	}
 }
 
-// deliverReply passes a reply to the engine that made the call, if that process still lives.
+// deliverReply passes the answer to a call to the engine that made it, later if that is frozen, unless it has died.
 func (s *Sim) deliverReply(m *message) {
 	n := m.from
 	if n.engine != nil && n.id == m.Engine {

@@ -10,7 +10,7 @@ import (
 	"qsim/engine/keyed"
 )
 
-// Fate is the treatment of one call by the network and the store: delays, loss, duplication, refusal.
+// Fate is what the network and the store do to one call: delay, lose, double or refuse it.
 type Fate struct {
 	Delay       time.Duration // delay on the way to the store
 	LoseRequest bool          // the request never reaches the store
@@ -21,7 +21,7 @@ type Fate struct {
 	Partial     float64       // probability for each outcome that the store refuses it, while the others take effect
 }
 
-// Network decides the fate of every call.
+// Network decides the fate of every call to the store: the delays of request and answer, and faults.
 type Network interface {
 	Request(now engine.Time, c *engine.Call) Fate
 	// Reply returns the delay of the answer to a call executed now. rows holds the counts of jobs in
@@ -45,7 +45,7 @@ type Links struct {
 
 var _ Network = (*Links)(nil)
 
-// Request draws the fate of a call: its delay, and the effects of faults.
+// Request draws what the network does to a call: its delay on the way to the store, and the effects of faults.
 func (l *Links) Request(now engine.Time, c *engine.Call) Fate {
 	f := Fate{Delay: l.draw(&l.OneWay[c.Op], keyed.ForRequestDelay, c, 0)}
 	if l.Slows != nil {
@@ -79,10 +79,10 @@ func (l *Links) Request(now engine.Time, c *engine.Call) Fate {
 	return f
 }
 
-// echoes is the bit that keeps the random draws for doubled answers apart from those for other faults.
+// echoes is the bit in a random draw's number that keeps draws for doubled answers apart from those for other faults.
 const echoes = 1 << 15
 
-// Reply draws the delay of a call's answer on its way back.
+// Reply draws the delay of a call's answer on its way back, which grows with the jobs of the call and of the store.
 func (l *Links) Reply(now engine.Time, c *engine.Call, r *engine.Reply, rows *Rows) time.Duration {
 	d := l.draw(&l.OneWay[c.Op], keyed.ForResponseDelay, c, 0)
 	if n := r.Rows(); n > 0 && l.PerJob != (dist.Dist{}) {
@@ -128,7 +128,7 @@ func times(factor float64, d time.Duration) time.Duration {
 // addDelays returns the sum of two delays, or dist.LongestDraw, which neither exceeds, if that is less.
 func addDelays(a, b time.Duration) time.Duration { return min(a+b, dist.LongestDraw) }
 
-// draw returns a delay drawn for a call. A constant one needs no random number.
+// draw returns a delay drawn from d for a call, the n-th for purpose p. A constant one needs no random number.
 func (l *Links) draw(d *dist.Dist, p keyed.Purpose, c *engine.Call, n uint16) time.Duration {
 	if d.IsConstant() {
 		return d.Duration(0.5)
@@ -136,7 +136,7 @@ func (l *Links) draw(d *dist.Dist, p keyed.Purpose, c *engine.Call, n uint16) ti
 	return d.Duration(l.Rand.Uniform(p, uint64(c.ID), key(c), n))
 }
 
-// waysOf returns, by operation, the one-way delay of a network, or a negative number if it differs between calls.
+// waysOf returns, by operation, the one-way delay of calls if it is the same for all, so that none is drawn; else -1.
 func waysOf(n Network) (ways [engine.NumOps]time.Duration) {
 	l, ok := n.(*Links)
 	for op := range ways {
@@ -149,7 +149,7 @@ func waysOf(n Network) (ways [engine.NumOps]time.Duration) {
 	return ways
 }
 
-// key returns the call's engine as a part of the key of its random draws, so that calls of other engines draw others.
+// key returns a call's engine (node and life) as a part of the key of its random draws: other engines draw others.
 func key(c *engine.Call) uint64 {
 	return uint64(uint32(c.Engine.Node()))<<16 | uint64(c.Engine.Generation()&0xffff)
 }

@@ -5,7 +5,7 @@ import (
 	"qsim/engine/fault"
 )
 
-// boot starts a process: a new life with an empty memory.
+// boot starts a process on node i: a new life, with a new engine and policy.
 func (s *Sim) boot(i int32) {
 	n := &s.nodes[i]
 	cfg := s.cfg.Nodes[i]
@@ -24,7 +24,7 @@ func (s *Sim) boot(i int32) {
 	s.stepped(n)
 }
 
-// crash ends a process, which loses its memory.
+// crash kills the process of node i: its executions are aborted, its engine is gone, and its leases are left to expire.
 func (s *Sim) crash(i int32) {
 	n := &s.nodes[i]
 	s.unaware.put(i, false)
@@ -51,7 +51,7 @@ func (s *Sim) crash(i int32) {
 	s.record(engine.Event{Kind: engine.NodeDown, Node: i})
 }
 
-// thaw continues a frozen process: the inputs that it missed are delivered now, in order, then a wake.
+// thaw ends a pause of node i. After the last one the process gets all inputs that it missed, in order, then a wake.
 func (s *Sim) thaw(i int32) {
 	n := &s.nodes[i]
 	if n.frozen--; n.frozen > 0 {
@@ -80,8 +80,8 @@ func (s *Sim) thaw(i int32) {
 	}
 }
 
-// tellFrozen leaves a wake with frozen nodes that can use one, which get it when they go on: all of them or, with
-// WakeOne, the first that has none.
+// tellFrozen makes frozen nodes with idle workers remember a wake for when they go on: all of them or, with WakeOne,
+// the first that has none to remember.
 func (s *Sim) tellFrozen() {
 	for i := s.unaware.from(0); i >= 0; i = s.unaware.from(i + 1) {
 		s.nodes[i].told = true
@@ -92,7 +92,7 @@ func (s *Sim) tellFrozen() {
 	}
 }
 
-// stepped follows up an input to a node that is not frozen: it updates the node's timer, and whether it can be woken.
+// stepped must follow every input to an engine: it sets the timer of the node, and whether the node can be woken.
 func (s *Sim) stepped(n *node) {
 	if !s.plain {
 		s.update(n)
@@ -101,7 +101,7 @@ func (s *Sim) stepped(n *node) {
 	s.queue.timers.first = max(s.now, n.engine.Due())
 }
 
-// update updates a node's timer, and whether it can be woken, in runs with several nodes or with late deadlines.
+// update does what stepped does, in runs with several nodes or with late deadlines.
 func (s *Sim) update(n *node) {
 	due := n.engine.Due()
 	if s.cfg.Late != nil {
@@ -118,12 +118,12 @@ func (s *Sim) update(n *node) {
 	}
 }
 
-// hears reports whether a running node may be woken for new ready jobs: it has idle workers, or debounces its wakes.
+// hears reports whether a running node is to be woken for new ready jobs: it has idle workers, or debounces wakes.
 func (s *Sim) hears(n *node) bool {
 	return !n.stopped && (n.engine.Idle() > 0 || s.cfg.Wake == WakeAll && s.cfg.Nodes[n.index].Fetch.Debounce)
 }
 
-// Start begins an execution in a slot, for engine.Driver.
+// Start begins the execution of a leased job in a slot: Handlers decides how long it runs; for engine.Driver.
 func (n *node) Start(slot engine.Slot, l *engine.Lease) {
 	s := n.sim
 	ref, r := s.runs.take()
@@ -136,7 +136,7 @@ func (n *node) Start(slot engine.Slot, l *engine.Lease) {
 	n.runs[slot] = ref + 1
 }
 
-// Cancel ends an execution now, unless its handler ignores cancellation.
+// Cancel ends an execution now with error why, unless its handler ignores cancellation; for engine.Driver.
 func (n *node) Cancel(slot engine.Slot, why engine.ErrorKind) {
 	at := n.runs[slot]
 	if at == 0 {
@@ -148,8 +148,8 @@ func (n *node) Cancel(slot engine.Slot, why engine.ErrorKind) {
 	}
 }
 
-// finish handles the end of an execution; the event is void if its key is no longer the execution's (cancelled or
-// dead).
+// finish handles the event with that key, the end of execution ref, unless it is void: the execution was cancelled or
+// died. The engine learns of the end, or the process dies if that is the execution's effect.
 func (s *Sim) finish(ref uint32, key uint64) {
 	r := s.runs.at(ref)
 	if r.key != key {
@@ -180,7 +180,7 @@ func (s *Sim) finish(ref uint32, key uint64) {
 	}
 }
 
-// endRun frees the record r, whose number is ref, of an execution.
+// endRun removes an execution that has ended from its node, and frees its record r, which has the number ref.
 func (s *Sim) endRun(ref uint32, r *run) {
 	r.key = 0
 	r.node.runs[r.slot] = 0

@@ -22,7 +22,7 @@ const (
 // rankBits is the number of low bits of event.order, which hold the sequence number; the event's rank is above them.
 const rankBits = 60
 
-// event is a pending event of the simulation: 24 bytes, by value.
+// event is a pending event of the simulation, of any kind, in 24 bytes.
 type event struct {
 	at    engine.Time
 	order uint64 // rank in the highest bits, then sequence number
@@ -67,7 +67,7 @@ func (q *queue) init(nodes int) {
 }
 
 // next returns the time of the next pending event, Never if there is none, and the part of the queue that holds it, as
-// the rank of the events in that part: the rank of controls for the heap of rare events.
+// the rank of the events in that part: the rank of controls (injected faults) for the heap of rare events.
 func (q *queue) next() (at engine.Time, from rank) {
 	at, from = q.usual()
 	if len(q.others) > 0 && q.others[0].at <= at && q.otherFirst(at, from) {
@@ -76,7 +76,7 @@ func (q *queue) next() (at engine.Time, from rank) {
 	return at, from
 }
 
-// usual returns the time and rank of the next event outside others, the heap of rare events. The compiler inlines it.
+// usual returns the time and rank (kind) of the next event outside others, the heap of rare events. It is inlined.
 func (q *queue) usual() (at engine.Time, from rank) {
 	at, from = q.due, promotion
 	if q.requests.first < at {
@@ -114,13 +114,13 @@ func (q *queue) otherFirst(at engine.Time, from rank) bool {
 	return true // there is at most one other event of that kind
 }
 
-// push adds an event of any kind (rank) to others, the heap for rare events and for those that come out of order.
+// push adds a pending event of any rank (kind), for index ref, to others, the heap of rare events.
 func (q *queue) push(at engine.Time, r rank, ref uint32) {
 	q.seq++
 	q.others.Push(event{at, uint64(r)<<rankBits | q.seq, ref})
 }
 
-// pushFinish adds the end of an execution and returns the event's key.
+// pushFinish adds the end of execution ref to the pending events and returns the event's key, by which finish knows it.
 func (q *queue) pushFinish(at engine.Time, ref uint32) uint64 {
 	q.seq++
 	key := q.seq<<refBits | uint64(ref)
@@ -144,14 +144,14 @@ func (q *queue) pushNext(to *calls, at engine.Time, r rank, m *message) {
 	m.at, m.seq, m.next, to.last = at, q.seq, nil, m
 }
 
-// calls is the list of calls on their way to the store, or of answers on their way back, in order of time.
+// calls is the list of calls on their way to the store, or of answers on their way back, in order of arrival.
 type calls struct {
 	first engine.Time // time at which the first call arrives; Never: there is none
 	head  *message    // nil: the list is empty
 	last  *message
 }
 
-// pop removes and returns the first call.
+// pop removes and returns the first call of the list, which must not be empty.
 func (c *calls) pop() *message {
 	m := c.head
 	c.first, c.head = engine.Never, m.next
@@ -198,7 +198,7 @@ func (t *timers) set(node int32, at engine.Time) {
 	t.first = t.at[t.heap[0]]
 }
 
-// settle restores the heap order after a node's deadline has changed.
+// settle restores the order of the heap of deadlines after that of a node has changed.
 func (t *timers) settle(node int32) {
 	i := int(t.where[node])
 	for i > 0 && t.before(node, t.heap[(i-1)/2]) {

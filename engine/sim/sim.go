@@ -12,7 +12,7 @@ import (
 	"qsim/engine"
 )
 
-// node is one simulated node, whose process may die and start again.
+// node is one simulated node: the process that runs on it, if any, which may die and start again.
 type node struct {
 	sim     *Sim
 	index   int32
@@ -30,14 +30,14 @@ type node struct {
 	ahead   time.Duration // offset of its wall clock
 }
 
-// deferred is an input to a frozen process: an answer, or the end of an execution.
+// deferred is an input that a frozen process gets when it goes on: an answer, or the end of an execution.
 type deferred struct {
 	answer *message // nil: the end of an execution
 	ref    uint32   // number of that execution, and the key of its finish event
 	key    uint64
 }
 
-// run is one execution of a handler under way.
+// run is one execution of a handler that has not ended, with its planned end.
 type run struct {
 	key     uint64 // key of its finish event; 0: the slot is free
 	job     *engine.Job
@@ -119,13 +119,13 @@ func (s *Sim) Run() {
 // Now returns the virtual time.
 func (s *Sim) Now() engine.Time { return s.now }
 
-// Events returns how many events have been processed.
+// Events returns how many simulation events (arrivals, calls, ends, timers and so on) have been processed.
 func (s *Sim) Events() int64 { return s.tally.all }
 
 // Digest returns the fingerprint of all recorded events so far.
 func (s *Sim) Digest() Digest { return s.witness.Digest }
 
-// Store returns the store of the simulation.
+// Store returns the store of the simulation, for looks at its jobs.
 func (s *Sim) Store() Store { return s.store }
 
 // Step processes one event: see Steps.
@@ -174,8 +174,8 @@ func (s *Sim) Steps(n int) bool {
 	return true
 }
 
-// goesOn reports whether the run continues to its next event, at that time: Config.Until has not passed, and work is
-// left or Config.Rest is not over.
+// goesOn reports whether the run continues to its next event, which comes at the time at: Config.Until has not passed,
+// and work is left or Config.Rest is not over.
 func (s *Sim) goesOn(at engine.Time) bool {
 	switch {
 	case at > s.last:
@@ -196,8 +196,8 @@ func (s *Sim) goesOn(at engine.Time) bool {
 	return true
 }
 
-// nextEvent returns the time of the next event and the rank of the structure that holds it: see queue.next. First it
-// puts off timers at the front of the queue that were set too early; usual is what queue.usual returned.
+// nextEvent puts off the first timers that were set too early, and returns the time of the next event and the part of
+// the queue that holds it, as queue.next does; usual is what queue.usual returned.
 func (s *Sim) nextEvent(usual engine.Time) (at engine.Time, from rank) {
 	if len(s.queue.others) == 0 && s.isDue(usual) {
 		return usual, timer
@@ -209,8 +209,8 @@ func (s *Sim) nextEvent(usual engine.Time) (at engine.Time, from rank) {
 	return at, from
 }
 
-// isDue reports whether the engine of the first timer is due at that time. Timers may be set too early: if the engine
-// is not due yet, the timer is put off.
+// isDue reports whether the engine with the first timer has a deadline at that time. If it has not, since timers may be
+// set too early, its timer is put off.
 func (s *Sim) isDue(at engine.Time) bool {
 	i := s.queue.timers.heap[0]
 	e := s.nodes[i].engine
@@ -225,7 +225,7 @@ func (s *Sim) isDue(at engine.Time) bool {
 	return false
 }
 
-// notices returns the time at which a node notices a deadline: when it is due, or later.
+// notices returns the time at which a node notices a deadline: when it is due, or Config.Late after that.
 func (s *Sim) notices(n *node, due engine.Time) engine.Time {
 	if due != engine.Never {
 		return due.Add(s.cfg.Late(n.index, due))
@@ -252,7 +252,7 @@ func (s *Sim) Holds(node int32) (held, idle int, ok bool) {
 	return n.engine.Held(), n.engine.Idle(), true
 }
 
-// happen processes an event from others, the heap of rare events and of those that come out of order.
+// happen processes the event ev, which was in others, the heap of rare events and of those that come out of order.
 func (s *Sim) happen(ev event) {
 	switch rank(ev.order >> rankBits) {
 	case control:
@@ -271,7 +271,7 @@ func (s *Sim) happen(ev event) {
 	}
 }
 
-// nextJob takes the next arrival from the workload.
+// nextJob takes the next arrival from the workload and schedules it.
 func (s *Sim) nextJob() {
 	at, ok := s.cfg.Workload.Next(&s.arriving[0])
 	if !ok {
@@ -280,7 +280,7 @@ func (s *Sim) nextJob() {
 	s.queue.arrival = at
 }
 
-// enqueueNext handles the next arrival, whose time has come.
+// enqueueNext enqueues the job whose arrival has come, unless the workload revokes it, and schedules the next.
 func (s *Sim) enqueueNext() {
 	if s.revoker == nil || s.revoker.Comes(s.now, &s.arriving[0]) {
 		s.bring(&s.arriving)
@@ -288,7 +288,7 @@ func (s *Sim) enqueueNext() {
 	s.nextJob()
 }
 
-// bring enqueues a new job, at once or after a delay on its way to the store.
+// bring enqueues a new job, at once or after Config.EnqueueDelay.
 func (s *Sim) bring(job *[1]engine.NewJob) {
 	if s.cfg.EnqueueDelay != nil {
 		if d := s.cfg.EnqueueDelay(s.now, &job[0]); d > 0 {
@@ -317,7 +317,7 @@ func (s *Sim) enqueue(job *[1]engine.NewJob) {
 	s.queue.due = s.store.NextDue()
 }
 
-// becomeDue makes the waiting jobs ready that are due now, and wakes idle nodes.
+// becomeDue makes ready and records the waiting jobs that are due now, and wakes idle nodes for them.
 func (s *Sim) becomeDue() {
 	s.promoted = s.store.PromoteDue(s.promoted[:0])
 	for i := range s.promoted {
@@ -329,10 +329,10 @@ func (s *Sim) becomeDue() {
 	}
 }
 
-// wakeFor wakes nodes for that many new ready jobs.
+// wakeFor announces that many new ready jobs to nodes, as Config.Wake says.
 func (s *Sim) wakeFor(jobs int) { s.tellOf(jobs, s.wake) }
 
-// tellOf calls tell for that many new ready jobs: with WakeOne, which wakes one node for each, as often.
+// tellOf calls tell (wake or announce) for that many new ready jobs: once, or with WakeOne once for each.
 func (s *Sim) tellOf(jobs int, tell func()) {
 	for range min(jobs, len(s.nodes)) {
 		tell()

@@ -9,7 +9,7 @@ import (
 
 // The rules of retry policies: how often a job is tried, when it dies, how long it waits.
 
-// mayBeTried checks that another attempt at a job, which a claim begins, is within its limit on attempts.
+// mayBeTried checks that another attempt at a job, which a claim begins, is within the job's limit on attempts.
 func (c *Checker) mayBeTried(s *subject) bool {
 	retry, attempt := c.rules.retry(s.j.kind), s.j.charged.least+1
 	if retry.MaxAttempts == 0 || retry.ByFailure {
@@ -19,7 +19,7 @@ func (c *Checker) mayBeTried(s *subject) bool {
 }
 
 // Asked checks the arguments of a node's call of its retry policy: it is a breach if the failed job is not as recorded,
-// or if the uniform draw for jitter repeats that of another delivery.
+// or if the uniform draw for jitter repeats that of another delivery of the job.
 func (c *Checker) Asked(node int32, have *engine.Job, draw float64) {
 	r := c.caughtUp().jobs.find(have.ID)
 	if c.breach != nil || r == noRef || r == isDone {
@@ -46,7 +46,7 @@ func (c *Checker) Asked(node int32, have *engine.Job, draw float64) {
 	}
 }
 
-// Told records that a node's fetch policy observes the end of an execution (engine.Policy.Observe).
+// Told records that a node's fetch policy was told the end of an execution: Released checks that it was told of all.
 func (c *Checker) Told(node int32) { c.nodes[node].untold-- }
 
 // mayDie checks that a job was buried for a reason: the limit on attempts or recoveries, the error kind, or its age.
@@ -70,8 +70,8 @@ func (c *Checker) mayDie(s *subject) bool {
 			attempts, retry.MaxAttempts, recovered, reaper.BuryAt)
 }
 
-// mayGoOn checks that a job that is retried should not have been buried instead, by its limits on attempts and
-// recoveries. Without a fence by token only outcomes of its latest lease are judged: others depend on earlier counts.
+// mayGoOn checks that a job that is to be retried did not have to be buried, by its limits on attempts and recoveries
+// or its age. Without a fence by token only outcomes of its latest lease are judged: others depend on earlier counts.
 func (c *Checker) mayGoOn(s *subject) bool {
 	j, retry, reaper := s.j, c.rules.retry(s.j.kind), &c.rules.Node.Reaper
 	expired := s.Error == engine.LeaseExpired
@@ -99,7 +99,7 @@ func (c *Checker) burySuch(s *subject) bool {
 		!slices.Contains(c.rules.retry(s.j.kind).Never, s.Error) || c.complain(Limit, "such an error buries")
 }
 
-// tooOld reports whether a retry that is given up on, for its job's age, may have come at the deadline or later.
+// tooOld reports whether a job buried for its age was old enough: its retry may have come at its Deadline or later.
 func (c *Checker) tooOld(s *subject) bool {
 	j, k, longest := s.j, c.rules.kind(s.j.kind), engine.Forever
 	if retry := c.rules.retry(j.kind); retry.Delay != nil {
@@ -111,8 +111,8 @@ func (c *Checker) tooOld(s *subject) bool {
 	return k.Deadline > 0 && longest >= k.Deadline-s.At.Sub(j.enqueued)
 }
 
-// comesTooLate reports whether a retry comes at its job's deadline or later: after its claim or recovery, the run time
-// of the attempt, and what is left of the delay.
+// comesTooLate reports whether a retry comes at its job's KindConfig.Deadline or later: at the age that the job had at
+// its claim or recovery, plus the run time of the attempt, plus what is left of the delay.
 func (c *Checker) comesTooLate(s *subject) bool {
 	j, k := s.j, c.rules.kind(s.j.kind)
 	age := j.claimed.Sub(j.enqueued)
@@ -122,8 +122,8 @@ func (c *Checker) comesTooLate(s *subject) bool {
 	return k.Deadline > 0 && age >= k.Deadline-s.Delay
 }
 
-// delays returns the shortest and the longest delay after the job's next failure, and the highest number that this may
-// be. Without a fence by token it may be of an earlier holder, which knows of fewer failures.
+// delays returns the shortest and the longest delay after the job's next failure, and the highest number that this
+// failure may have. Without a fence by token it may be of an earlier holder, which knows of fewer failures.
 func (c *Checker) delays(j *job, retry *Retry) (shortest, longest time.Duration, failure int32) {
 	n, least := min(j.failures.most, 1<<20), int32(0) // delays stop growing before
 	if c.d.fenced {

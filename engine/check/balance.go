@@ -7,7 +7,7 @@ import (
 	"qsim/engine/unfinished"
 )
 
-// Balance compares the store's numbers of jobs by state with the recorded events. OldestReady is ignored.
+// Balance checks that the store's numbers of jobs by state are those of the recorded events. OldestReady is ignored.
 func (c *Checker) Balance(have engine.Stats) {
 	if c.caughtUp().breach != nil {
 		return
@@ -22,7 +22,7 @@ func (c *Checker) Balance(have engine.Stats) {
 	}
 }
 
-// Sweep compares every live job of the store with the recorded events, and the recorded jobs with the store.
+// Sweep checks that every live job of the store is as the recorded events have it, and that none is missing.
 func (c *Checker) Sweep(live iter.Seq[unfinished.Job]) {
 	if c.caughtUp().breach != nil {
 		return
@@ -66,7 +66,7 @@ func isLive(s engine.State) bool {
 	return s == engine.Ready || s == engine.Waiting || s == engine.InFlight
 }
 
-// Settle checks, at the end of a run, that every execution has ended, and every job except those that may be lost.
+// Settle checks, at the end of a run, that all executions have ended and all jobs are done, dead, or lost by the rules.
 func (c *Checker) Settle() {
 	if c.caughtUp().breach != nil {
 		return
@@ -126,7 +126,7 @@ func (c *Checker) Released(node int32, held, idle int) {
 	}
 }
 
-// Lost returns how many unfinished jobs may be lost without a breach, as when a lease without end has no holder left.
+// Lost returns how many unfinished jobs the rules allow to be lost, as when a lease without end has no holder left.
 func (c *Checker) Lost() (n int) {
 	for r := range c.caughtUp().jobs.size {
 		if j := c.jobs.at(r); isLive(j.state) && c.mayBeLost(r, j) {

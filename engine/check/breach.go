@@ -9,7 +9,7 @@ import (
 	"qsim/engine"
 )
 
-// Breach describes a broken invariant, with its time and the event that broke it.
+// Breach describes a broken invariant: which one, when, for which job and how.
 type Breach struct {
 	Invariant Invariant
 	At        engine.Time
@@ -17,7 +17,7 @@ type Breach struct {
 	What      string       // description of the breach, a sentence without a full stop
 }
 
-// Error returns the invariant, the time, the job and the reason.
+// Error returns the message: the number of the invariant, the time, the job, what happened and what must hold.
 func (b *Breach) Error() string {
 	who := ""
 	if b.Job != 0 {
@@ -27,13 +27,13 @@ func (b *Breach) Error() string {
 }
 
 // complain records that the event being checked breaks an invariant, unless another breach came first or the invariant
-// is not among those checked. It always returns true, for a rule to return it: the rule has applied.
+// is not among those checked. It always returns true, so that a rule can return it: the rule has applied.
 func (c *Checker) complain(i Invariant, format string, arguments ...any) bool {
 	e := c.at.Event
 	return c.Complain(i, e.Job, "%v by node %d: "+format, append([]any{e.Kind, e.Node}, arguments...)...)
 }
 
-// astray records a breach by an event that contradicts the checker's state, and keeps that event from changing it.
+// astray records a breach by an event that contradicts the checker's records, which it then does not change.
 func (c *Checker) astray(i Invariant, format string, arguments ...any) bool {
 	c.at.lost = true
 	return c.complain(i, format, arguments...)
@@ -54,11 +54,11 @@ func (c *Checker) Complain(i Invariant, job engine.JobID, format string, argumen
 	return true
 }
 
-// Recounted counts one check of the invariant Recount: the caller has compared other totals of the run with the events.
+// Recounted counts one check of the invariant Recount, made by the caller: it compared other totals with the events.
 func (c *Checker) Recounted() { c.checks[Recount]++ }
 
-// History is a recorder that stores the events of one job, and the deaths and pauses of the nodes that held it.
-// Repeating a run with it shows how a breach came about, so no run pays for it beforehand.
+// History is a recorder that stores the events of one job, and the deaths and pauses of the nodes that held it. A run
+// that broke an invariant is repeated with it, to print how that came about.
 type History struct {
 	Job   engine.JobID
 	Until engine.Time // later events are not stored
@@ -70,7 +70,7 @@ type History struct {
 // mostHistory is the number of events that a History prints; of more events, it prints the last ones.
 const mostHistory = 60
 
-// Record stores an event if it is about the job.
+// Record stores an event if it is about the job, or a death or pause of a node that has held it.
 func (h *History) Record(e *engine.Event) {
 	if e.At > h.Until {
 		return
@@ -102,7 +102,7 @@ func (h *History) String() string {
 	return text.String()
 }
 
-// Line returns an event as a line of text.
+// Line returns an event as a line of text: its time, kind and node, then the fields that are set.
 func Line(e *engine.Event) string {
 	var line strings.Builder
 	fmt.Fprintf(&line, "%-14v %s", time.Duration(e.At), e.Kind)

@@ -7,7 +7,7 @@ import (
 )
 
 // Checker is an engine.Recorder that verifies the invariants of a run and stores the first breach. It belongs to one
-// run. It applies the rules for each kind of event, then updates its own state of jobs and processes.
+// run. It applies the rules for each kind of event, then updates its own records of jobs and processes.
 type Checker struct {
 	rules Rules
 	d     derived
@@ -39,14 +39,14 @@ type Checker struct {
 	breach *Breach
 }
 
-// asked is a rule (check of an invariant) for events of one kind, with the number of events to which it has applied.
+// asked is a rule (check of an invariant) in the list for one kind of event, and how often it applied.
 type asked struct {
 	rule
 	applied int64
 	next    *asked // next rule of the table for events of that kind; nil: it is the last
 }
 
-// subject is the event being checked, with the checker's state of its node, job and execution.
+// subject is the event being checked, with the checker's records of its node, job and execution.
 type subject struct {
 	*engine.Event
 	n    *node // node of the event; nil: none in particular
@@ -89,27 +89,27 @@ func (c *Checker) Breach() *Breach { return c.caughtUp().breach }
 // Events returns how many events of each kind were recorded.
 func (c *Checker) Events() [engine.NumEventKinds]int64 { return c.caughtUp().events }
 
-// Checks returns how often each invariant was checked.
+// Checks returns how often each invariant was checked: one that was never checked has not been tested by the run.
 func (c *Checker) Checks() [NumInvariants]int64 {
 	checks, _ := c.counted()
 	return checks
 }
 
-// Record checks an event, after those recorded before.
+// Record checks an event; those recorded before it are checked first.
 func (c *Checker) Record(e *engine.Event) { c.caughtUp().check(e) }
 
-// Take checks events, recorded one after the other.
+// Take checks events, recorded one after the other, in place of a call of Record for each.
 func (c *Checker) Take(events []engine.Event) {
 	for i := range events {
 		c.check(&events[i])
 	}
 }
 
-// Await has the checker call pass, which passes to Take the events that were recorded and not passed yet, before it is
-// asked for what depends on them.
+// Await sets the function by which a recorder that holds events back passes them to Take. The checker calls it before
+// it answers anything that depends on them.
 func (c *Checker) Await(pass func()) { c.pass = pass }
 
-// caughtUp returns the checker, after it has checked all events that were recorded.
+// caughtUp returns the checker after it has checked the events that the recorder in front still held back: see Await.
 func (c *Checker) caughtUp() *Checker {
 	c.pass()
 	return c
@@ -140,8 +140,8 @@ func (c *Checker) check(e *engine.Event) {
 	}
 }
 
-// goOn applies, once for each instant after the storms, the rules that bound times, such as how long workers may be
-// idle; at the first it notes the load until then.
+// goOn applies, once for each instant after the storms (injected faults), the rules that bound times, such as how long
+// workers may be idle; at the first it notes the load until then.
 func (c *Checker) goOn(s *subject) {
 	if s.At < c.now {
 		c.complain(Determinism, "time goes back from %v", c.now)
@@ -155,7 +155,7 @@ func (c *Checker) goOn(s *subject) {
 	c.ask(inCalm)
 }
 
-// ask applies the rules (checks) for an event's kind, until one finds that the event contradicts the recorded state.
+// ask applies the rules for a kind of event to the present event, until one finds that it contradicts the records.
 func (c *Checker) ask(kind int) {
 	for r := c.asked[kind]; r != nil && !c.at.lost; r = r.next {
 		if r.asks(c, &c.at) {
@@ -164,7 +164,7 @@ func (c *Checker) ask(kind int) {
 	}
 }
 
-// prepare looks up the state of the job and execution that an event is about.
+// prepare fills in the subject: the checker's records of the job and the execution that an event is about.
 func (c *Checker) prepare(s *subject) {
 	if s.Job == 0 {
 		return
@@ -197,7 +197,7 @@ func (c *Checker) prepare(s *subject) {
 	}
 }
 
-// follow updates the state of jobs and processes after an event.
+// follow updates the checker's records of jobs and processes after an event.
 func (c *Checker) follow(s *subject) {
 	j := s.j
 	switch s.Kind {

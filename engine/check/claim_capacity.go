@@ -2,22 +2,22 @@ package check
 
 import "qsim/engine"
 
-// claim is the checker's state of the latest claim, whose leases are recorded as events after it.
+// claim is what the checker knows of the latest claim, whose leases are recorded as events after it.
 type claim struct {
-	node   int32
-	open   bool // the latest call is a claim
-	judged bool // the claim was checked against its node's capacity
-	// The latest job of the claim, its position and its kind; brought: there is one.
+	node   int32 // node that made it
+	open   bool  // the latest call is a claim
+	judged bool  // the claim was checked against its node's capacity
+	// brought is set once the claim has returned a job; lastKey and lastKind are the ready key and the kind of its latest.
 	brought  bool
 	lastKey  engine.Time
 	lastKind engine.Kind
-	busiest  int // most jobs that its node ran since the previous claim
-	before   [engine.NumClasses]int
-	claimed  [engine.NumClasses]int
-	owed     []owed // deficits of fresh claims, by node
+	busiest  int                    // most jobs that its node ran since the previous claim
+	before   [engine.NumClasses]int // by class, ready jobs when the claim was executed
+	claimed  [engine.NumClasses]int // by class, jobs of its leases so far
+	owed     []owed                 // deficits of fresh claims, by node
 }
 
-// followCall updates the state of a process after a store call; a claim starts the counts of its leases, which follow.
+// followCall updates what is known of a process after its store call; after a claim it begins to count the leases.
 func (c *Checker) followCall(s *subject) {
 	n := s.n
 	switch s.Op {
@@ -67,7 +67,7 @@ func (c *Checker) fillsRoom(*subject) bool {
 		"node %d claimed %d jobs and had room for %d, and left %d that were ready", l.node, claimed, room, left)
 }
 
-// comesByAge checks that a claim returns jobs of one kind in order of age (ready key), where the policy claims by age.
+// comesByAge checks that a claim returns jobs of one kind in order of their ready keys, where the policy claims by age.
 func (c *Checker) comesByAge(s *subject) bool {
 	l, j := &c.claim, s.j
 	key, oldest := j.key, c.rules.Order == engine.OldestReady
@@ -76,7 +76,7 @@ func (c *Checker) comesByAge(s *subject) bool {
 		c.complain(Due, "it is ready since %v, and one that stands behind it in line came before it", j.ready)
 }
 
-// isMostUrgent checks that no ready job of its class was more urgent than a claimed job.
+// isMostUrgent checks that no ready job of a claimed job's class (fresh or retry) was more urgent.
 func (c *Checker) isMostUrgent(s *subject) bool {
 	mine := s.j.kind
 	for k, n := range c.ranks[s.Class] {
@@ -87,7 +87,7 @@ func (c *Checker) isMostUrgent(s *subject) bool {
 	return true
 }
 
-// reaps holds the latest recoveries by two nodes, for the check that only the leader recovers expired leases.
+// reaps holds the latest recoveries of leases by two nodes, for leaderReaps: only the leader may recover.
 type reaps struct {
 	node, other int32       // number of a node plus 1; 0: none
 	otherAt     engine.Time // time of the latest recovery by other

@@ -3,7 +3,7 @@ package check
 // Probe is a rule that applies in few runs, so that its checks are counted separately, as coverage.
 type Probe uint8
 
-// Heartbeats and the constants below are the probes: rules that apply in few runs.
+// Heartbeats and the constants below are the probes, rules that apply in few runs, with what each checks.
 const (
 	Heartbeats  Probe = iota // a process sends heartbeats at the configured interval
 	Capacity                 // a claim takes as many jobs as its node has capacity for
@@ -25,7 +25,7 @@ const (
 	uncounted = NumProbes + 1 // a rule whose checks are not counted: it applies to every such event, or with another rule
 )
 
-// String returns, as a noun phrase, what the probe (a rule that applies in few runs) checks.
+// String returns a noun phrase for what the probe (a rule that applies in few runs) checks, for reports.
 func (p Probe) String() string {
 	return [...]string{"heartbeats", "room of claims", "waits that the load explains", "hand-backs",
 		"burials and requeues without a fence", "processes that let go", "looks for leases at a start",
@@ -34,13 +34,13 @@ func (p Probe) String() string {
 		"claims soon after a job is ready", "jobs that a ration or a brake holds back"}[p]
 }
 
-// Probes returns, for each rule that is a Probe, how many events it was checked on.
+// Probes returns how many events each Probe was checked on; one that has 0 has not been tested by the run.
 func (c *Checker) Probes() [NumProbes]int64 {
 	_, probes := c.counted()
 	return [NumProbes]int64(probes[:NumProbes])
 }
 
-// counted returns how often each invariant and each probe (a rule that applies in few runs) was checked.
+// counted returns how many events each invariant and each probe (a rule that applies in few runs) was checked on.
 func (c *Checker) counted() (checks [NumInvariants]int64, probes [uncounted]int64) {
 	c.caughtUp()
 	checks, probes = c.checks, c.probes

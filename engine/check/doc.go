@@ -27,10 +27,10 @@ import (
 	"strings"
 )
 
-// Invariant is a property that must hold in every run.
+// Invariant is a property that must hold in every run, known by its number. Rules check it.
 type Invariant uint8
 
-// Conservation and the constants below are the invariants. Invariant.String prints their numbers.
+// Conservation and the constants below are the invariants: Invariant.Says describes each, String prints its number.
 const (
 	Conservation Invariant = iota + 1
 	NoLoss
@@ -93,7 +93,7 @@ func (s Set) Has(i Invariant) bool { return s == 0 || s>>i&1 != 0 }
 // With returns the set with invariant i added.
 func (s Set) With(i Invariant) Set { return s | 1<<i }
 
-// ParseSet parses the numbers of invariants, separated by commas: "I-1,I-6" or "1,6".
+// ParseSet parses the numbers of invariants, separated by commas: "I-1,I-6" or "1,6". An error names the first bad one.
 func ParseSet(text string) (Set, error) {
 	set := Set(0)
 	for word := range strings.SplitSeq(text, ",") {

@@ -11,8 +11,8 @@ type owed struct {
 	at     engine.Time
 }
 
-// share returns a node's deficit of fresh claims after a claim, and whether that claim counts: only if jobs of both
-// classes were left. Otherwise one class may have taken the claims that the other could not use.
+// share returns a node's deficit of fresh claims (those that fresh jobs lack to their share) after a claim, and whether
+// that claim counts: only if jobs of both classes were left. Else one may have taken what the other could not use.
 func (c *Checker) share(l *claim) (o owed, counts bool) {
 	o = l.owed[l.node]
 	switch fresh, retry := int64(l.claimed[engine.Fresh]), int64(l.claimed[engine.Retry]); {
@@ -42,7 +42,7 @@ func (c *Checker) sharesClaims(*subject) bool {
 	return counts
 }
 
-// onUnheard restarts the count of a node's deficit of fresh claims when the answer to a claim may be lost: the node's
+// onUnheard stops the count of a node's deficit of fresh claims when the answer to a claim may be lost: the node's
 // policy then counts other claims than the store.
 func (c *claim) onUnheard(node int32, now engine.Time) {
 	if int(node) < len(c.owed) {
@@ -50,10 +50,10 @@ func (c *claim) onUnheard(node int32, now engine.Time) {
 	}
 }
 
-// Overtaken records that the next claim to reach the store is a late one: its node has given it up and sent another.
+// Overtaken records that the next claim of a node at the store is late: the node has given it up and sent another.
 func (c *Checker) Overtaken(node int32, at engine.Time) { c.caughtUp().claim.onUnheard(node, at) }
 
-// onHeard resumes the count of a node's deficit of fresh claims when it begins a job claimed after the lost answer.
+// onHeard resumes, from 0, the count that onUnheard stopped, once the node begins a job claimed after the lost answer.
 func (c *claim) onHeard(node int32, claimed engine.Time) {
 	if int(node) < len(c.owed) && c.owed[node].unsure && claimed > c.owed[node].at {
 		c.owed[node] = owed{}

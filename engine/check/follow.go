@@ -22,7 +22,7 @@ func (c *Checker) followEnqueued(s *subject) {
 	}
 }
 
-// toWaiting counts a job as waiting until due, or as ready at once if waits is false.
+// toWaiting records that a job waits until due or, if waits is false, is ready at once.
 func (c *Checker) toWaiting(j *job, class engine.Class, due engine.Time, waits bool) {
 	if !waits || c.rules.Store.Held {
 		c.toReady(j, class, due)
@@ -37,7 +37,7 @@ func (c *Checker) toWaiting(j *job, class engine.Class, due engine.Time, waits b
 // would wait for the last store to one of its elements.
 func sum(of *[engine.NumClasses]int) int { return of[engine.Fresh] + of[engine.Retry] }
 
-// toReady counts a job that becomes ready, in the given class; the time for which it waits begins at since.
+// toReady records that a job has become ready, in the given class; its wait counts from since.
 func (c *Checker) toReady(j *job, class engine.Class, since engine.Time) {
 	j.state, j.class, j.ready = engine.Ready, class, since
 	c.placeInLine(j, class)
@@ -52,7 +52,7 @@ func (c *Checker) toReady(j *job, class engine.Class, since engine.Time) {
 	c.countReady(j, 1)
 }
 
-// placeInLine computes the ready key of a job that becomes ready, by the store's rule or by the reaper's.
+// placeInLine sets the ready key of a job that becomes ready, its position in line, by the rule of the store or reaper.
 func (c *Checker) placeInLine(j *job, class engine.Class) {
 	place := j.stand
 	if place == engine.PlaceDefault {
@@ -93,7 +93,7 @@ func (c *Checker) countReady(j *job, by int) {
 	(*of)[j.kind] += by
 }
 
-// leave removes a job from the counts of its state.
+// leave takes a job out of the counts of its state, before that changes.
 func (c *Checker) leave(j *job) {
 	switch j.state {
 	case engine.Ready:
@@ -133,7 +133,7 @@ func (c *Checker) countRunning(j *job, by int) {
 	}
 }
 
-// enter counts a job as in flight, after a claim or under the new lease of a reaper.
+// enter records that a job is in flight, after a claim or under the new lease of a reaper.
 func (c *Checker) enter(r ref, j *job) {
 	c.counts.InFlight[inFlightAs(j)]++
 	c.mostInFlight = max(c.mostInFlight, sum(&c.counts.InFlight))
@@ -244,8 +244,7 @@ func (c *Checker) followCommitted(s *subject) {
 	}
 }
 
-// charge updates the failures of a job that is retried, and the attempts charged to it: a return or a snooze gives the
-// charge for its attempt back.
+// charge updates a retried job's counts of failures and attempts charged; a return or a snooze gives its charge back.
 func (c *Checker) charge(s *subject) {
 	j, retry, returned := s.j, c.rules.retry(s.j.kind), s.Kind == engine.Returned
 	switch {

@@ -10,16 +10,16 @@ import (
 // Holds are the bounds that a policy guarantees on the jobs that a process begins: caps, a retry budget, pauses after
 // failures, burials by age. The checker judges them by events alone, not by plans. A zero field guarantees nothing.
 type Holds struct {
-	Caps   [engine.NumClasses]int // by class, most jobs that a process may run at once, plus one
-	Ration bound.Ration
-	Brakes []bound.Brake
-	// Interval is the longest wait after which a job may still be claimed, unless its claim has buried Buries; what has
+	Caps   [engine.NumClasses]int // by class, most jobs that a process may run at once, plus one; 0: no cap
+	Ration bound.Ration           // retry budget: how many first claims or successes pay for a retry
+	Brakes []bound.Brake          // circuit breakers: which jobs are held back after how many failures
+	// Interval is the longest time ready of a job that may still be claimed, unless its claim has buried Buries; what has
 	// waited for less is not buried within Interval after the queue of its process was empty.
 	Interval time.Duration
 	Buries   int
 }
 
-// spent is the state of one process's retry budget (bound.Ration): the retries that it began, and what it has earned.
+// spent is the state of one process's retry budget (bound.Ration): what retries have cost, and other jobs earned.
 type spent struct {
 	level         int64         // without a window: cost of retries begun less what was earned since, at least 0
 	begun, earned []engine.Time // with a window: times of retries begun and of fresh jobs claimed
@@ -34,7 +34,7 @@ type braking struct {
 	last   engine.Time // claim of the latest job begun that was surely claimed before it held, or while it does
 }
 
-// paysForRetries checks that a process begins no more retries than its retry budget, bound.Ration, allows.
+// paysForRetries checks that a process begins no more retries than its policy's retry budget (bound.Ration) pays for.
 func (c *Checker) paysForRetries(s *subject) bool {
 	r, of, n := &c.rules.Holds.Ration, &s.n.plans.spent, s.n
 	retry, early := s.Class == engine.Retry, r.Window+r.Earlier+c.rules.Node.CallTimeout
@@ -102,7 +102,7 @@ func (c *Checker) brakes(s *subject) (held bool) {
 	return held
 }
 
-// keepsBack checks that a job which begins is within the limits of a circuit breaker (bound.Brake) that is in force.
+// keepsBack checks that a job which begins is not one that an open circuit breaker (bound.Brake) holds back.
 func (c *Checker) keepsBack(s *subject, b *bound.Brake, of *braking) bool {
 	n, j := s.n, s.j
 	switch {
@@ -123,7 +123,7 @@ func (c *Checker) keepsBack(s *subject, b *bound.Brake, of *braking) bool {
 	return true
 }
 
-// notesEmpty records that a claim has found the queue empty.
+// notesEmpty records, for buriesLate, that a claim has found the queue empty.
 func (c *Checker) notesEmpty(s *subject) bool {
 	if s.n.plans.buried = 0; s.Count == 0 && c.undisturbed(s.n) {
 		s.n.plans.emptied = c.now
@@ -131,8 +131,8 @@ func (c *Checker) notesEmpty(s *subject) bool {
 	return false
 }
 
-// buriesLate checks Holds.Interval, a limit on the age of claimed jobs: a claim takes an older one only after burying
-// Holds.Buries, and buries no younger one if the queue was empty within that interval.
+// buriesLate checks Holds.Interval, the longest time ready of a claimed job: a claim takes an older one only after
+// burying Holds.Buries others, and buries no younger one if the queue was empty within the last Interval.
 func (c *Checker) buriesLate(s *subject) bool {
 	waited, n, most := c.now.Sub(s.j.ready), s.n, c.rules.Holds.Interval
 	if s.Kind == engine.Leased {

@@ -6,7 +6,7 @@ import (
 	"qsim/engine"
 )
 
-// job is the checker's state of a live or dead job. It fills four lines of a processor's cache, of 64 bytes each: what
+// job is the checker's record of a live or dead job. It fills four lines of a processor's cache, of 64 bytes each: what
 // most events read, what those of jobs in flight use, what those of ready jobs use, and what few use.
 type job struct {
 	id        engine.JobID
@@ -21,7 +21,7 @@ type job struct {
 	untimed   bool         // its lease may have been extended beyond the TTL
 	stand     engine.Place // place rule of its latest recovery for the next time it is ready
 	claimed   engine.Time  // time of the latest claim or recovery
-	// Bit masks of its last 64 deliveries, by number modulo 64: those whose handler began, succeeded and failed.
+	// begun, succeeded and failed are bit masks of its last 64 deliveries, by number modulo 64, whose handler did so.
 	begun, succeeded, failed uint64
 
 	renewed    engine.Time // in flight: start or last extension of its lease
@@ -45,7 +45,7 @@ type job struct {
 	others   int64       // value of load.begun
 
 	committed engine.Token // token of the latest outcome that took effect and did not end it as done
-	// Without a fence by token: the least attempts charged at its latest claim, which is included; the most at any time.
+	// unfenced holds, without a fence by token, the least attempts charged at the latest claim, included; the most ever.
 	unfenced span
 	snoozes  int32
 	swept    uint32          // number of the latest Checker.Sweep in which the store had it
@@ -56,7 +56,7 @@ type job struct {
 	wrote    engine.EngineID // holder of the lease under which that outcome took effect
 }
 
-// recoveries counts the recoveries of a job's lease towards Reaper.BuryAt.
+// recoveries counts the recoveries of a job's lease, which ReaperConfig.BuryAt limits.
 type recoveries struct {
 	reaper  engine.EngineID // reaper that last recovered the lease
 	wrote   engine.Token    // token under which a reaper last committed its outcome
@@ -68,12 +68,12 @@ type recoveries struct {
 	vague   bool            // the job's attempts may have started over
 }
 
-// span holds the bounds of a number, such as attempts charged to a job, that the events do not determine exactly.
+// span holds the bounds of a count of a job, such as attempts charged, that the events do not determine exactly.
 type span struct{ least, most int32 }
 
 func (s *span) add(n int32) { s.least, s.most = s.least+n, s.most+n }
 
-// ref is the index of a job's state in the table, from 1.
+// ref is the index of a job's record in the table jobs, from 1.
 type ref uint32
 
 const (
@@ -81,10 +81,10 @@ const (
 	isDone ref = 1<<32 - 1 // index value of a done job
 )
 
-// jobs is the table of the state of each unfinished or dead job, with the IDs of the done ones.
+// jobs is the table of the records of all unfinished or dead jobs, by index (ref), with the IDs of the done ones.
 type jobs struct {
-	// rows grow by chunks and never move. The first entry is no job: head and tail of the list of jobs in flight,
-	// whose leases were renewed longest ago first.
+	// rows holds the records in chunks, which never move. The first is no job: head and tail of the list of jobs in
+	// flight, whose leases were renewed longest ago first.
 	rows  [][]job
 	size  ref // entries in use, or free
 	free  []ref
@@ -93,8 +93,8 @@ type jobs struct {
 	swept uint32 // number of sweeps, see job.swept
 
 	recoveries map[ref]recoveries // of jobs whose leases were recovered
-	// passed holds upper bounds on the part of a job's latest delay that was over when its outcome was committed, of jobs
-	// whose delays run from before or end at multiples of a grain.
+	// passed holds, for jobs whose delays run from before their commit or are rounded to a grain, upper bounds on the part
+	// of the latest delay that was over at the commit.
 	passed map[ref]time.Duration
 }
 
@@ -113,11 +113,11 @@ func slot(id engine.JobID) int { return int(id >> slotShift & 63) }
 
 func rest(id engine.JobID) uint64 { return uint64(id) &^ (63 << slotShift) }
 
-// at returns the state of the job with a table index. Chunks are slices, since Go reads the first byte of an array to
+// at returns the record of the job with a table index. Chunks are slices, since Go reads the first byte of an array to
 // see that its pointer is not nil, and a processor's cache would have to hold that line, too.
 func (t *jobs) at(r ref) *job { return &t.rows[r/chunkSize][r%chunkSize] }
 
-// page returns the entry for a job ID in the index, or the empty entry where it would be inserted.
+// page returns the entry of the index that covers a job ID, or the empty entry where it would be inserted.
 func (t *jobs) page(id engine.JobID) *page {
 	mask, rest := len(t.index)-1, rest(id)
 	// The multiplier is that of Fibonacci hashing, 2^64 divided by the golden ratio.
@@ -128,7 +128,7 @@ func (t *jobs) page(id engine.JobID) *page {
 	}
 }
 
-// find returns the table index (ref) of a job's state: noRef if it was never enqueued, isDone if it is done.
+// find returns the table index of a job's record: noRef if it was never enqueued, isDone if it is done.
 func (t *jobs) find(id engine.JobID) ref {
 	if p := t.page(id); p.refs != nil {
 		return p.refs[slot(id)]
@@ -136,7 +136,7 @@ func (t *jobs) find(id engine.JobID) ref {
 	return noRef
 }
 
-// add adds the state of a job with a new ID, which must not be 0.
+// add adds a record for a new job, whose ID must not be 0, and returns it with its table index.
 func (t *jobs) add(id engine.JobID) (ref, *job) {
 	if t.used*4 >= len(t.index)*3 {
 		t.grow()
@@ -159,7 +159,7 @@ func (t *jobs) add(id engine.JobID) (ref, *job) {
 	return r, j
 }
 
-// extend adds an entry to the table of jobs and returns its index (ref).
+// extend adds a free record to the table of jobs and returns its index.
 func (t *jobs) extend() ref {
 	if t.size%chunkSize == 0 {
 		t.rows = append(t.rows, make([]job, chunkSize))
@@ -178,7 +178,7 @@ func (t *jobs) grow() {
 	}
 }
 
-// finish marks a job as done and frees its state.
+// finish marks a job as done and frees its record.
 func (t *jobs) finish(r ref, j *job) {
 	t.page(j.id).refs[slot(j.id)] = isDone
 	j.state = engine.NoState
@@ -199,15 +199,15 @@ func (t *jobs) delist(j *job) {
 // bit returns the bit of a delivery in a mask of 64 bits, one for each of a job's last 64 deliveries.
 func bit(delivery int32) uint64 { return 1 << (uint32(delivery) & 63) }
 
-// ended returns the end of a job's lease: its TTL after it was granted or last extended.
+// ended returns the time at which a job's lease ends: its TTL after it was granted or last extended.
 func (j *job) ended(d *derived) engine.Time { return j.renewed.Add(d.ttl) }
 
-// lapsed reports whether the lease of a job has lapsed (expired without a recovery).
+// lapsed reports whether a job's lease has lapsed: expired StoreOptions.LapseAfter ago, and so void without a recovery.
 func (j *job) lapsed(d *derived, now engine.Time) bool {
 	return d.lapse != engine.Forever && now >= j.ended(d).Add(d.lapse)
 }
 
-// mayLapse reports whether a job's lease has lapsed, or may have, because the time at which it ends is not known.
+// mayLapse reports whether a job's lease may have lapsed: it has, or the time at which it ends is not known.
 func (j *job) mayLapse(d *derived, now engine.Time) bool {
 	return d.lapse != engine.Forever && (!d.timed || j.untimed || j.lapsed(d, now))
 }

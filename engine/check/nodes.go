@@ -4,13 +4,13 @@ import (
 	"qsim/engine"
 )
 
-// node is the checker's state of one node.
+// node is the checker's record of one node: its present process, and what outlives that.
 type node struct {
 	process
-	life    uint32
+	life    uint32      // number of starts of its processes
 	lateAt  engine.Time // time of the latest late answer
 	slots   []execution // executions, by slot
-	busy    int
+	busy    int         // executions that occupy a worker
 	retries int         // number of executions of retries
 	woke    engine.Time // time at which it last resumed after a pause
 	asked   engine.Time // time of its latest request to extend leases
@@ -21,7 +21,7 @@ type node struct {
 	holding bool        // it held jobs not started at the stop signal
 }
 
-// process is the state of one process of a node, from its start to its death.
+// process is the checker's record of one process of a node, from its start to its death.
 type process struct {
 	up, frozen      bool
 	returnsLate     bool        // it answered late claims, and may commit two outcomes of one lease
@@ -40,7 +40,7 @@ type process struct {
 	idleSince       engine.Time // time since which it has idle workers and has not claimed; Never: none are idle
 }
 
-// plans is the claiming state of a process: the time of its latest claim plan, whether a claim is in flight, and the
+// plans is the state of a process's claims: the time of the latest claim plan, whether a claim is in flight, and the
 // state of the limits by which its policy holds retries back.
 type plans struct {
 	at      engine.Time
@@ -51,7 +51,7 @@ type plans struct {
 	emptied engine.Time // time of the latest claim in this life that found the queue empty; 0: none did
 }
 
-// execution is the checker's state of one worker slot of a node: the job that runs in it, if any does.
+// execution is the checker's record of one worker slot of a node: the job that runs in it, if any does.
 type execution struct {
 	job      engine.JobID // job that runs; 0: none
 	delivery int32
@@ -79,7 +79,7 @@ func (n *node) owes(j *job, token engine.Token, at engine.Time) {
 	}
 }
 
-// toldOf takes a job off the count of a node's uncommitted outcomes: its outcome is committed, or never will be.
+// toldOf takes a job off its node's count of uncommitted outcomes: its outcome is committed, or never will be.
 func (n *node) toldOf(j *job) {
 	if j.owed == n.life && j.owed != 0 {
 		if j.turn == n.owing.turn {
@@ -91,7 +91,7 @@ func (n *node) toldOf(j *job) {
 	j.owed = 0
 }
 
-// followMachine updates the state of a process after an event of its node, such as a crash, a pause or a lost call.
+// followMachine updates the record of a process after an event of its node, such as a crash, a pause or a lost call.
 func (c *Checker) followMachine(s *subject) {
 	n := s.n
 	if n == nil {
@@ -137,7 +137,7 @@ func (c *Checker) followMachine(s *subject) {
 	c.idles(n)
 }
 
-// rests sets the time since which a node has idle workers: now, or Never if none is idle, or it is down or frozen.
+// rests sets the time since which a node has had idle workers: now, or Never if none is idle, or it is down or frozen.
 func (c *Checker) rests(n *node) {
 	n.idleSince = engine.Never
 	if n.up && !n.frozen && n.busy < c.rules.Node.Workers {
@@ -171,7 +171,7 @@ func (c *Checker) followStarted(s *subject) {
 	c.idles(n)
 }
 
-// followEnded updates the state of an execution that ends, or goes on although it has timed out.
+// followEnded updates the records after an execution has ended, or timed out and perhaps goes on.
 func (c *Checker) followEnded(s *subject) {
 	n, x, j := s.n, s.x, s.j
 	if s.WaitsOut {
@@ -206,7 +206,7 @@ func (c *Checker) followEnded(s *subject) {
 	}
 }
 
-// followFreed updates the state of a node when one of its workers becomes free.
+// followFreed updates the record of a node when one of its workers becomes free.
 func (c *Checker) followFreed(n *node) {
 	if n.busy--; n.busy == c.rules.Node.Workers-1 {
 		c.rests(n)
@@ -214,7 +214,7 @@ func (c *Checker) followFreed(n *node) {
 	c.idles(n)
 }
 
-// load holds the idle time of all workers and the number of executions begun, to judge if they explain a job's wait.
+// load holds the sums of workers' idle time and of executions begun, by which loadExplains judges a job's wait.
 type load struct {
 	idle   int     // idle workers of processes that run and have no stop signal
 	idled  float64 // idle time of all workers up to at, in nanoseconds
@@ -224,7 +224,7 @@ type load struct {
 	before int64   // value of begun at Rules.Calm
 }
 
-// spend adds to the sum of idle time that of all idle workers since spend was last called.
+// spend adds the idle time of all workers since it was last called to their sum.
 func (l *load) spend(now engine.Time) {
 	l.idled += float64(now-l.at) * float64(l.idle)
 	l.at = now
@@ -246,7 +246,7 @@ func (c *Checker) idles(n *node) {
 	}
 }
 
-// Stopped records the first stop signal to a process: it must return the jobs that it holds and does not run.
+// Stopped records the first stop signal to a process, which must return the jobs that it holds and does not run.
 func (c *Checker) Stopped(node int32, at engine.Time) {
 	n := &c.caughtUp().nodes[node]
 	if n.stopped != engine.Never {
@@ -259,7 +259,7 @@ func (c *Checker) Stopped(node int32, at engine.Time) {
 	}
 }
 
-// HasPlanned reports whether a node's fetch policy has planned a claim at the given time or later.
+// HasPlanned reports whether a node's fetch policy was asked for a claim plan at the given time or later.
 func (c *Checker) HasPlanned(node int32, since engine.Time) bool {
 	return c.nodes[node].plans.at >= since
 }
@@ -273,19 +273,19 @@ func (c *Checker) MayClaim(node int32) bool {
 // Claims records that a claim of a node is on its way (under) or, if under is false, that its answer has arrived.
 func (c *Checker) Claims(node int32, under bool) { c.nodes[node].plans.under = under }
 
-// Extends records that a call of a node to extend leases is on its way to the store.
+// Extends records that a call of a node to extend leases is on its way to the store; Released counts them.
 func (c *Checker) Extends(node int32) { c.nodes[node].extends++ }
 
 // Planned records the latest time at which the fetch policy of a node planned a claim.
 func (c *Checker) Planned(node int32, at engine.Time) { c.nodes[node].plans.at = at }
 
-// Idles reports whether a node runs, was not told to stop, and since a time has had idle workers and got no job.
+// Idles reports whether a node runs, was not told to stop, and since then has had idle workers and got no job.
 func (c *Checker) Idles(node int32, since engine.Time) bool {
 	n := &c.caughtUp().nodes[node]
 	return n.up && !n.frozen && !n.wasStopped && n.idleSince <= since
 }
 
-// Stops reports whether a node's process has received a stop signal.
+// Stops reports whether a node's present process has received a stop signal.
 func (c *Checker) Stops(node int32) bool { return c.nodes[node].wasStopped }
 
 // Froze reports whether a node is frozen now, or was at any moment since the given time.

@@ -8,13 +8,12 @@ import (
 
 // The rules that rest on a bound or on what a policy promises.
 
-// heard reports whether the guarantees of the run (Rules) include that every call executed since the given time was
-// answered in time.
+// heard reports whether, by the Rules of the run, every call executed since the given time was answered in time.
 func (c *Checker) heard(since engine.Time) bool {
 	return c.rules.Trip > 0 && c.rules.Heard > 0 && since >= c.rules.Heard
 }
 
-// claimsWhileReady checks, after the storms, that no process with idle workers stops claiming while jobs are ready.
+// claimsWhileReady checks, after the faults, that no process with idle workers stops claiming while jobs are ready.
 func (c *Checker) claimsWhileReady(*subject) bool {
 	soonest := c.rules.Idle
 	if c.rules.Soon.AllClaim {
@@ -39,8 +38,8 @@ func (c *Checker) claimsWhileReady(*subject) bool {
 	return false // checked for each process
 }
 
-// keptUntil records that by time t no rule for the time after the storms can be broken, but that one may be later: the
-// checker applies these rules again at the first event after t.
+// keptUntil records that no rule for the time after the storms (faults) can be broken up to time t: the checker applies
+// these rules again only at the first event after the earliest such t.
 func (c *Checker) keptUntil(t engine.Time) { c.kept = min(c.kept, t) }
 
 // wakes holds the time since which a claim is due: a job became ready while no other was, and workers were idle.
@@ -49,7 +48,7 @@ type wakes struct {
 	brought engine.Time // time of the latest claim that returned jobs
 }
 
-// wake records that a job has become ready while no other was: if workers are idle, a claim is due.
+// wake records that a job has become ready while no other was: if workers are idle, claimsWhenWoken awaits a claim.
 func (c *Checker) wake() {
 	c.wakes.at = engine.Never
 	soon := c.rules.Soon.Claim
@@ -63,7 +62,7 @@ func (c *Checker) wake() {
 	}
 }
 
-// claimsWhenWoken checks that a process claims soon after a job has become ready while no other was and workers idled.
+// claimsWhenWoken checks that a process claims soon after a job became ready while none was and workers were idle.
 func (c *Checker) claimsWhenWoken(*subject) bool {
 	if c.wakes.at == engine.Never || c.ready == engine.Never {
 		return false
@@ -72,7 +71,7 @@ func (c *Checker) claimsWhenWoken(*subject) bool {
 		"a job became ready at %v, workers were idle, and no process has claimed since", c.wakes.at)
 }
 
-// takesEndedLeases checks, after the storms, that expired leases are recovered in time.
+// takesEndedLeases checks, after the storms (faults), that expired leases are recovered within Rules.Recover.
 func (c *Checker) takesEndedLeases(*subject) bool {
 	soonest := c.rules.Recover
 	if c.rules.Soon.Recover > 0 {
@@ -109,11 +108,11 @@ func (c *Checker) leaderReaps(s *subject) bool {
 		by-1, r.node-1, r.otherAt, r.at)
 }
 
-// shortestRest is the shortest mean interval allowed between a reaper's recoveries that find nothing, if it recovers as
-// leases end rather than at intervals; short leases and heartbeats allow less.
+// shortestRest is the shortest mean interval between a reaper's recoveries that find nothing, if it recovers as leases
+// end rather than at intervals; short leases and heartbeats allow less.
 const shortestRest = 20 * time.Millisecond
 
-// rest returns the shortest mean interval allowed between searches of a process for expired leases that find none.
+// rest returns the shortest mean interval allowed between recoveries of a process that find no expired lease.
 func (c *Checker) rest() time.Duration {
 	if every := c.rules.Node.Reaper.Every; every > 0 {
 		return every / 2
@@ -126,7 +125,7 @@ func (c *Checker) rest() time.Duration {
 	return least
 }
 
-// reapsSeldomInVain checks that a process does not look for expired leases too often without finding any.
+// reapsSeldomInVain checks that a process does not look for expired leases too often (see rest) without finding any.
 func (c *Checker) reapsSeldomInVain(s *subject) bool {
 	if s.Count > 0 || !c.heard(c.now) {
 		return false
@@ -148,7 +147,7 @@ func (c *Checker) reapsSeldomInVain(s *subject) bool {
 		"it looks for expired leases again and again, and finds none: %v ahead of one every %v", ahead, least)
 }
 
-// pace measures by how much time a series of calls is ahead of a schedule of one call per interval.
+// pace measures by how much time a series of events, such as claims, is ahead of one event per interval.
 type pace struct {
 	ahead time.Duration
 	at    engine.Time // time of the latest call
@@ -183,7 +182,7 @@ func (c *Checker) stopsClaiming(s *subject) bool {
 	return !late || c.complain(Recovery, "it was told to stop at %v, and claims", n.stopped)
 }
 
-// looksAtStart checks that a process recovers expired leases soon after its start, where that is configured.
+// looksAtStart checks that a process recovers expired leases soon after its start, where ReaperConfig.OnStart is set.
 func (c *Checker) looksAtStart(s *subject) bool {
 	n := s.n
 	if n.reapBy == engine.Never || n.life == 0 {
@@ -195,7 +194,7 @@ func (c *Checker) looksAtStart(s *subject) bool {
 	return s.Op == engine.OpRecover
 }
 
-// undisturbed reports whether a process runs, and has received the answers to all its latest claims.
+// undisturbed reports whether a process runs, and has received the answers to all its latest claims in time.
 func (c *Checker) undisturbed(n *node) bool {
 	return c.heard(c.now) && n.up && !n.frozen && (n.missed == 0 || c.now.Sub(n.missed) > c.rules.Trip)
 }
@@ -211,7 +210,7 @@ func (c *Checker) keepsToPressure(s *subject) bool {
 		c.complain(Shares, "it has %d outcomes to commit, and claims nothing with %d", s.n.owing.all, most)
 }
 
-// handsBack checks, at the end of a process that had time to stop, that it has returned all prefetched jobs.
+// handsBack checks, as a process with time to stop (Rules.HandBack) ends, that it has returned all prefetched jobs.
 func (c *Checker) handsBack(s *subject) bool {
 	n := s.n
 	if n.unheard || n.returnsLate || n.stopped == engine.Never || c.now.Sub(n.stopped) < c.rules.HandBack {
@@ -283,7 +282,7 @@ func (c *Checker) isNotProlonged(s *subject) bool {
 		"the lease of %v is prolonged %v after its claim, and may last for %v", c.d.ttl, s.At.Sub(j.claimed), longest)
 }
 
-// holderSpeaks reports whether the holder of a recovered lease ran the job, and may still send its outcome.
+// holderSpeaks reports whether the holder of a lease that is recovered ran the job, and may still commit its outcome.
 func (c *Checker) holderSpeaks(j *job) bool {
 	n := &c.nodes[j.node]
 	return !j.reaped && n.up && !n.frozen && j.life == n.life && j.dropped != j.token && j.started != 0
@@ -296,7 +295,7 @@ func (c *Checker) asksForEver(s *subject) bool {
 	return !silent || c.complain(Leases, "it began at %v, and its lease was to last for ever from then on", j.started)
 }
 
-// tellsInTime checks, as a lease is recovered, that if its holder ended the job, it had no time to commit the outcome.
+// tellsInTime checks, as a lease is recovered, that its holder had no time to commit the outcome of an ended execution.
 func (c *Checker) tellsInTime(s *subject) bool {
 	j, n := s.j, &c.nodes[s.j.node]
 	if !c.holderSpeaks(j) || j.finished == 0 || !c.heard(c.now) {
@@ -343,7 +342,7 @@ func (c *Checker) waitedBriefly(s *subject) bool {
 	return waited <= c.rules.Wait || c.complain(Starvation, "it waited for %v", waited)
 }
 
-// Waits replaces the upper bound on the time for which a job may be ready unclaimed, if the rules have such a bound.
+// Waits replaces Rules.Wait, the longest time for which a job may be ready unclaimed, by d, unless it is 0 (no bound).
 func (c *Checker) Waits(d time.Duration) {
 	if c.caughtUp().rules.Wait > 0 {
 		c.rules.Wait = d

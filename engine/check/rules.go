@@ -30,37 +30,37 @@ type Rules struct {
 	Holds Holds
 	Fresh Share
 
-	// Calm is the time after which there are no faults and no execution fails by one: the rules below
-	// are checked from then on. Never: not at all.
+	// Calm is the time after which no faults are injected and none makes an execution fail: the bounds below hold from
+	// then on. Never: not at all.
 	Calm engine.Time
-	// Idle is the longest time that workers of a node may be idle while jobs are ready and the node claims none.
+	// Idle is the longest time that workers of a node may be idle while jobs are ready and it claims none. 0: not bounded.
 	Idle time.Duration
 	// Recover is the longest time from the end of a lease, or from Calm, to its recovery, plus RecoverEach for each reaper
 	// batch needed for the highest number of leases there ever were at once.
 	Recover, RecoverEach time.Duration
 	Soon                 Soon
-	// Wait is the longest time that a job may be ready before it is claimed.
+	// Wait is the longest time that a job may be ready before it is claimed, after Calm. 0: not guaranteed.
 	Wait time.Duration
-	// Settled is the time after which every executed call was made after Calm. 0: not guaranteed.
+	// Settled is the time after which no call takes effect that was made before Calm. 0: not guaranteed.
 	Settled engine.Time
-	// Conserving reports whether the policy leaves no worker idle while a job is ready.
+	// Conserving reports whether the policy leaves no worker idle while a job is ready (work-conserving).
 	Conserving bool
 	// Heard is the time after which no executed call was made while calls were lost, refused or late,
 	// and Trip the longest time from a call to its answer, if none of that happens. 0: not guaranteed.
 	Heard engine.Time
 	Trip  time.Duration
-	// Way is Trip without the timeout of a call: the longest time on the way there and back. 0: as Trip.
+	// Way is the longest time of a call on its way and its answer on the way back: Trip without the timeout. 0: as Trip.
 	Way time.Duration
-	// Stalls reports whether reapers may be stopped before Calm.
+	// Stalls reports whether faults may stop reapers before Calm.
 	Stalls bool
-	// Heeds reports whether cancelled executions end at once.
+	// Heeds reports whether handlers end at once when they are cancelled.
 	Heeds bool
 	// Ranked reports whether the policy claims the most urgent jobs of a class, those with the
 	// smallest Priority of their kind, first.
 	Ranked   bool
 	Priority func(engine.Kind) int16
-	// Order is the order in which the policy claims jobs, if Ordered is set; the first two orders apply within a kind.
-	// Rule has its parameters.
+	// Order is the order in which the policy claims jobs, if Ordered is set, with the parameters Rule; OldestReady and
+	// NewestReady are checked among jobs of one kind.
 	Order   engine.Order
 	Rule    *engine.Rule
 	Ordered bool
@@ -106,12 +106,12 @@ type Retry struct {
 	Never     []engine.ErrorKind // error kinds that bury at once
 	Free      []engine.ErrorKind // error kinds that cost no attempt, the first FreeMax times in a job's life
 	FreeMax   int32              // number of free failures; -1: no limit
-	// Delay returns the shortest and the longest delay after a failure whose number, at least 1, is between two; nil:
+	// Delay returns the shortest and the longest delay after a failure with a number in [least, most], 1 or more; nil:
 	// delays are not checked.
 	Delay func(least, most int32) (shortest, longest time.Duration)
 }
 
-// kind returns the nodes' configuration of a job kind; the zero one if the rules have none.
+// kind returns the nodes' configuration of a job kind; the zero configuration if the rules have none.
 func (r *Rules) kind(k engine.Kind) (of engine.KindConfig) {
 	if kinds := r.Node.Kinds; len(kinds) > 0 {
 		of = *ofKind(kinds, k)
@@ -128,7 +128,7 @@ func (r *Rules) retry(k engine.Kind) *Retry {
 
 func (r *Retry) isFree(e engine.ErrorKind) bool { return slices.Contains(r.Free, e) }
 
-// derived holds facts computed from the Rules, such as which checks apply.
+// derived holds facts computed from the Rules, on which it depends what is checked and how.
 type derived struct {
 	fenced    bool               // only the holder of the current token changes a job in flight: limits on attempts hold
 	known     bool               // the duration of undisturbed calls is bounded
@@ -149,8 +149,8 @@ type derived struct {
 	batches   [engine.NumOps]int // most rows of a call; 0: no limit
 	lapse     time.Duration      // time from a lease's end to its loss; Forever: lost only by recovery
 	way       time.Duration      // see Rules.Way
-	// least time for which another node must have led if it recovered leases between two recoveries of one node; 0: no
-	// leader is needed
+	// led is the shortest time for which another node must have led if it recovered leases between two recoveries of one
+	// node; 0: no leader is needed.
 	led time.Duration
 }
 
@@ -189,24 +189,24 @@ func (r *Rules) derive() derived {
 	return d
 }
 
-// asRead reports whether an event is about an outcome that a two-step reaper sends for a lease that it read as expired.
+// asRead reports whether an event is about an outcome that a two-step reaper commits for a lease that it has read.
 func (d *derived) asRead(e *engine.Event) bool { return d.guarded && e.Error == engine.LeaseExpired }
 
-// rule is one check, applied to events of some kinds before the checker's state is updated.
+// rule is one check of an invariant, applied to events of some kinds before the checker's state is updated.
 type rule struct {
 	invariant Invariant
 	probe     Probe
 	on        kinds
 	when      bool // the rule is guaranteed, and something in the run may break it
-	// asks complains if the event breaks the rule, and reports whether the rule applied. It marks an
-	// event that contradicts the recorded state as lost.
+	// asks complains if the event breaks the rule, and returns whether the rule applied to the event. It marks an event
+	// that contradicts the checker's records as lost.
 	asks func(c *Checker, s *subject) bool
 }
 
-// kinds is a set of kinds of events. Executed store calls are several kinds, one for each operation (Op).
+// kinds is a set of kinds of events, for rules. Executed store calls are several kinds, one for each operation (Op).
 type kinds uint64
 
-// firstCall and inCalm are kinds of events beyond the engine's: the first kind of call, and a time after the storms.
+// firstCall plus an Op is the kind of event of a call of that operation, inCalm that of an instant after the faults.
 const (
 	firstCall = int(engine.NumEventKinds)
 	inCalm    = firstCall + int(engine.NumOps)

@@ -8,7 +8,7 @@ import (
 
 // The rules that rest on no bound: what a job may never do, whatever goes wrong.
 
-// goesOn checks that the job of an event exists and has not ended, or is dead and being redriven (made ready again).
+// goesOn checks that the job of an event exists and has not ended, unless it is dead and redriven (made ready again).
 func (c *Checker) goesOn(s *subject) bool {
 	switch {
 	case s.r == noRef:
@@ -116,7 +116,7 @@ func (c *Checker) isTakeable(s *subject) bool {
 	return true
 }
 
-// takeable returns the earliest time at which the lease of a job may be recovered, as far as it is known.
+// takeable returns the earliest time at which a job's lease may be recovered; 0 if that is not known.
 func (c *Checker) takeable(j *job) engine.Time {
 	reaper := &c.rules.Node.Reaper
 	switch {
@@ -151,7 +151,7 @@ func (c *Checker) extendsCurrent(s *subject) bool {
 // hasLapsed reports whether a job's lease has surely lapsed by now.
 func (c *Checker) hasLapsed(j *job) bool { return c.d.timed && !j.untimed && j.lapsed(&c.d, c.now) }
 
-// hasLost checks that a process gives up no lease that is still current, and none twice.
+// hasLost checks that a process counts no lease as lost that is still current, and none twice.
 func (c *Checker) hasLost(s *subject) bool {
 	j := s.j
 	if j != nil && c.isCurrent(j) && j.token == s.Token && !j.forgotten {
@@ -164,7 +164,7 @@ func (c *Checker) hasLost(s *subject) bool {
 }
 
 // answersOwn checks that a process whose claims were all answered in time receives no late answer, such as one to a
-// claim of the previous process.
+// claim of an earlier process of its node.
 func (c *Checker) answersOwn(s *subject) bool {
 	return !s.n.unheard && s.n.woke < s.n.began && c.heard(s.n.began) &&
 		c.complain(Leases, "%d jobs come too late to a process whose claims were all answered in time", s.Count)
@@ -227,7 +227,7 @@ func (c *Checker) isCurrent(j *job) bool {
 	return j.state == engine.InFlight && !j.mayLapse(&c.d, c.now)
 }
 
-// wasNotDone checks that an outcome which is committed again is recognised as a copy: each lease has one outcome.
+// wasNotDone checks that an outcome refused by the store had not taken effect: a copy of one that has is no refusal.
 func (c *Checker) wasNotDone(s *subject) bool {
 	j := s.j
 	twice := !c.isCurrent(j) && c.d.fenced && !c.d.asRead(s.Event) &&
@@ -245,7 +245,7 @@ func (c *Checker) mayGiveUp(s *subject) bool {
 	return true
 }
 
-// tookEffect reports whether the latest outcome of a job that took effect is that of an event. A reaper that reads
+// tookEffect reports whether the outcome that an event is about is its job's latest to take effect. A reaper that reads
 // leases first commits under the token after that of the lease it read, under which the holder may have committed.
 func (c *Checker) tookEffect(s *subject) bool {
 	if !c.d.asRead(s.Event) {
@@ -255,7 +255,7 @@ func (c *Checker) tookEffect(s *subject) bool {
 	return s.j.committed == s.Token+1 && r.wrote == s.Token+1 && r.reaper == engine.NewEngineID(s.Node, s.n.life)
 }
 
-// wroteOnce checks that a reaper which reads leases before it takes them does not read one again, and take it twice.
+// wroteOnce checks that a two-step reaper (it reads leases before it takes them) does not take a lease twice.
 func (c *Checker) wroteOnce(s *subject) bool {
 	if s.Error != engine.LeaseExpired || s.j == nil || !c.heard(c.now) || s.n.unheard {
 		return false
@@ -316,7 +316,7 @@ func (c *Checker) timesOut(s *subject) bool {
 // ofKind returns the entry for a job kind in a list with an entry by kind; kinds past its end have the last entry.
 func ofKind[T any](list []T, k engine.Kind) *T { return &list[min(int(k), len(list)-1)] }
 
-// obeys checks, as a cancelled execution ends, that it did not run on after the time of its cancellation.
+// obeys checks, as a cancelled execution ends, that it ended at the time of its cancellation.
 func (c *Checker) obeys(s *subject) bool {
 	if s.x.told == 0 || s.n.frozen || s.n.woke >= s.x.told {
 		return false

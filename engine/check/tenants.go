@@ -13,16 +13,17 @@ type tenant struct {
 	turn           int64       // turn at which it last got ready jobs, or was served; 0: before the first claim
 	enqueued       engine.Time // enqueue time of its latest job
 	used           int64       // processing time in nanoseconds while it has ready jobs, halved every minute
-	// ahead holds, by other tenant, the excess of service over that tenant since its minimum, while both had ready jobs.
+	// ahead holds, by other tenant, how much more service than that one it got since the lowest point, while both had
+	// ready jobs.
 	ahead []int64
 }
 
 // tenants is the checker's state of all tenants: whose turn it is, and how much service each has had.
 type tenants struct {
-	of           []tenant // states of tenants, by ID
-	turns        int64
-	running      int
-	used, halved int64
+	of           []tenant        // states of tenants, by ID
+	turns        int64           // number of turns given so far
+	running      int             // jobs in flight of all tenants, without those held by a reaper
+	used, halved int64           // processing time of all tenants in nanoseconds, halved every minute; number of halvings
 	spent        int64           // service of the latest tenant in a row, while others had ready jobs
 	served       engine.TenantID // latest tenant served
 	many         bool            // there are too many tenants or jobs to compare
@@ -32,7 +33,7 @@ type tenants struct {
 // jobs for which claim orders are: a claimed job is compared with all others.
 const mostTenants, mostCompared = 64, 1 << 10
 
-// tenant returns the state of the tenant id; nil where no policy chooses by tenant, or there are too many.
+// tenant returns the record of a tenant; nil where the policy does not choose by tenant, or there are too many tenants.
 func (c *Checker) tenant(id engine.TenantID) *tenant {
 	if c.tenants.many = c.tenants.many || id >= mostTenants; !c.d.byTenant || c.tenants.many {
 		return nil
@@ -85,7 +86,7 @@ func (c *Checker) runs(j *job, by int) {
 	}
 }
 
-// others calls yield for each tenant, except the given one, that has jobs ready, in order of tenant ID.
+// others calls yield for each tenant with ready jobs except the given one, in order of tenant ID.
 func (x *tenants) others(id engine.TenantID, yield func(other engine.TenantID, t *tenant)) {
 	for i := range x.of {
 		if i != int(id) && x.of[i].ready > 0 {
@@ -94,7 +95,7 @@ func (x *tenants) others(id engine.TenantID, yield func(other engine.TenantID, t
 	}
 }
 
-// turnsRound checks round robin: no tenant is served before one that has waited for its turn for longer.
+// turnsRound checks the order TenantRoundRobin: no tenant is served before one that has waited for its turn for longer.
 func (c *Checker) turnsRound(s *subject) bool {
 	t := c.tenant(s.Tenant)
 	if t == nil {
@@ -108,7 +109,7 @@ func (c *Checker) turnsRound(s *subject) bool {
 	return true
 }
 
-// cost returns the price of a job of kind k in a deficit round robin: 1, or its mean run time in nanoseconds.
+// cost returns the price of a job of kind k under the order TenantDeficit: 1, or its mean run time in nanoseconds.
 func (c *Checker) cost(k engine.Kind) int64 {
 	switch service := c.rules.Store.Service; {
 	case c.rules.Rule.PerJob:
@@ -120,7 +121,7 @@ func (c *Checker) cost(k engine.Kind) int64 {
 	}
 }
 
-// paysByTurns checks a deficit round robin: while others have jobs ready, a tenant gets in a row at most the cost of
+// paysByTurns checks the order TenantDeficit: while others have jobs ready, a tenant gets in a row at most the cost of
 // the dearest job and the quanta that pay for one; while two tenants have jobs ready, neither gets ahead of the other
 // by more than a quantum and two such jobs.
 func (c *Checker) paysByTurns(s *subject) bool {
@@ -153,8 +154,8 @@ func (c *Checker) paysByTurns(s *subject) bool {
 	return true
 }
 
-// sparesQuiet checks fair queues: no noisy tenant is served while a quiet one has a job ready, and of noisy ones the
-// one with the fewest jobs in flight is.
+// sparesQuiet checks the order TenantFair: no noisy tenant is served while a quiet one has a job ready, and of noisy
+// ones the one with the fewest jobs in flight is.
 func (c *Checker) sparesQuiet(s *subject) bool {
 	t := c.tenant(s.Tenant)
 	if t == nil || c.events[engine.LeaseForgotten] > 0 || !c.isNoisy(t) {
@@ -176,7 +177,7 @@ func (c *Checker) isNoisy(t *tenant) bool {
 		(t.running >= r.AtLeast && int64(t.running)*r.ShareDen > r.ShareNum*int64(x.running) || t.used > x.used/share)
 }
 
-// goesFirst checks that the claimed job is the first by the policy's order: of all ready jobs, or of its tenant's where
+// goesFirst checks that a claimed job is the first by the policy's order: of all ready jobs, or of its tenant's where
 // the policy chooses by tenant.
 func (c *Checker) goesFirst(s *subject) bool {
 	if c.jobs.size > mostCompared {

@@ -55,7 +55,7 @@ func Write(at Place, files []File) (dir string, err error) {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	Tidy(root, ".")
+	tidy(root, ".")
 	folder, temporary, err := makeTemporary(root, ".", true)
 	if err != nil {
 		return "", err
@@ -115,24 +115,22 @@ func put(dir string, files []File) (err error) {
 		if err := root.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			return fmt.Errorf("in %s: %w", dir, err)
 		}
-		Tidy(root, filepath.Dir(path))
-		if err := WriteFile(root, filepath.Dir(path), path, true, f.Data); err != nil {
+		tidy(root, filepath.Dir(path))
+		if err := writeFile(root, path, f.Data); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// WriteFile writes a file atomically: a concurrent reader sees all of it or nothing; if synced is set, this holds after
-// a power failure too. The data go to a temporary file in the folder dir, which is then renamed to path. Both paths are
-// relative to root.
-func WriteFile(root *os.Root, dir, path string, synced bool, data []byte) error {
-	temporary, name, err := makeTemporary(root, dir, false)
+// writeFile writes a file, whose path is relative to root, atomically: a concurrent reader sees all of it or nothing,
+// and so does one after a power failure. The data go to a temporary file beside it, which is then renamed.
+func writeFile(root *os.Root, path string, data []byte) error {
+	temporary, name, err := makeTemporary(root, filepath.Dir(path), false)
 	if err != nil {
 		return fmt.Errorf("in %s: %w", root.Name(), err)
 	}
-	_, err = temporary.Write(data)
-	if err == nil && synced {
+	if _, err = temporary.Write(data); err == nil {
 		err = temporary.Sync()
 	}
 	if err == nil {
@@ -186,7 +184,7 @@ func moveTo(from, to string) (dir string, err error) {
 }
 
 // pointLatest makes the link "latest" in parent point to name, atomically. The link is made in a temporary folder,
-// which Tidy removes if the process is killed in between.
+// which tidy removes if the process is killed in between.
 func pointLatest(parent *os.Root, name string) (err error) {
 	folder, temporary, err := makeTemporary(parent, ".", true)
 	if err != nil {
@@ -235,7 +233,7 @@ const unfinished = ".unfinished-"
 var errLocked = errors.New("locked")
 
 // makeTemporary creates a file, or a folder, in dir, which is relative to root, under a name that is not taken: the
-// caller renames it once it is complete. Until it is closed it is locked, so that Tidy leaves it alone.
+// caller renames it once it is complete. Until it is closed it is locked, so that tidy leaves it alone.
 func makeTemporary(root *os.Root, dir string, folder bool) (f *os.File, name string, err error) {
 	for n := range mostCollisions {
 		name = filepath.Join(dir, unfinished+strconv.Itoa(n))
@@ -265,8 +263,8 @@ func isStill(root *os.Root, name string, f *os.File) bool {
 	return err == nil && e == nil && os.SameFile(there, opened)
 }
 
-// Tidy removes from dir, which is relative to root, the unfinished files and folders of processes that have ended.
-func Tidy(root *os.Root, dir string) {
+// tidy removes from dir, which is relative to root, the unfinished files and folders of processes that have ended.
+func tidy(root *os.Root, dir string) {
 	names, _ := fs.Glob(root.FS(), path.Join(filepath.ToSlash(dir), unfinished+"*"))
 	for _, name := range names {
 		f, err := root.Open(filepath.FromSlash(name))

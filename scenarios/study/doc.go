@@ -14,9 +14,9 @@
 //	err = work.Finish()                // dir/shard-0-of-4.jsonl
 //	merged, err := study.Merge(dir)    // when all four are there
 //
-// Shard I of N computes the cells whose index modulo N is I. Each finished cell is a separate file until its shard is
-// complete, so that an interrupted process loses only the cells under way. The merged result does not depend on the
-// number, the place or the order of the shards' computations.
+// Shard I of N computes the cells whose index modulo N is I. Each finished cell is a line in a
+// journal until its shard is complete, so that an interrupted process loses only the cells under way. The merged result
+// does not depend on the number, the place or the order of the shards' computations. A search keeps a journal, too.
 //
 // # Maps
 //

@@ -2,12 +2,16 @@ package study
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/gob"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"qsim/results"
@@ -70,6 +74,53 @@ func (l line) sum() string {
 	sum := sha256.Sum256(plain.Must(json.Marshal(l)))
 	return hex.EncodeToString(sum[:8])
 }
+
+// journal is a file to which a study appends a line for each value that it has computed, so that the same study goes on
+// after an interruption. Several processes may append to it. A journal without a path keeps nothing.
+type journal struct {
+	path string
+	from origin // study
+}
+
+// read calls found with each line of the journal. One may be cut off, as by a process that was killed.
+func (j *journal) read(found func(line []byte)) error {
+	text, err := os.ReadFile(j.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for line := range bytes.Lines(text) {
+		found(line)
+	}
+	return err
+}
+
+// begin creates the journal, unless it exists. Its empty line ends one that was cut off.
+func (j *journal) begin() error {
+	if err := os.MkdirAll(filepath.Dir(j.path), 0o777); err != nil {
+		return err
+	}
+	return j.append([]byte("\n"), os.O_CREATE)
+}
+
+// keep appends a value to a journal that has begun.
+func (j *journal) keep(value any) error {
+	if j.path == "" {
+		return nil
+	}
+	return j.append(sealed(j.from, value), 0)
+}
+
+func (j *journal) append(text []byte, mode int) error {
+	file, err := os.OpenFile(j.path, os.O_WRONLY|os.O_APPEND|mode, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	return cmp.Or(err, file.Close())
+}
+
+// remove removes the journal of a study that is done, if another process that made the same study has not.
+func (j *journal) remove() error { return os.RemoveAll(j.path) }
 
 // header describes a sweep and its shard in the first line of the shard's file. Each further line is a results.Cell.
 type header struct {

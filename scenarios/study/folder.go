@@ -8,9 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"qsim/results"
 	"qsim/results/plain"
@@ -51,8 +51,8 @@ func (s Shard) cells(size int) []int {
 }
 
 const (
-	complete = ".jsonl"   // ending of the file of a complete shard
-	partial  = ".partial" // ending of the folder with the cells of an incomplete shard
+	complete = ".jsonl"         // ending of the file of a complete shard
+	partial  = ".partial.jsonl" // ending of the journal of an incomplete shard's cells
 )
 
 // shardOf parses the name of a shard's file or folder; ok is false if it is none.
@@ -72,29 +72,28 @@ type Refusal struct{ error }
 
 func refuse(format string, arguments ...any) error { return &Refusal{fmt.Errorf(format, arguments...)} }
 
-// Work is a shard under computation in a folder, shard-I-of-N.partial, with a file for each finished cell. Several
-// processes may compute one shard: their files have equal content.
+// Work is a shard under computation, whose finished cells are in a journal, shard-I-of-N.partial.jsonl. Several processes
+// may compute one shard: their cells are equal.
 type Work struct {
 	Path    string   // path of the complete shard's file
 	Damaged []string // damaged files, whose cells are computed again
 
-	parent string
-	dir    string // folder of the finished cells
-	plan   *Plan
-	shard  Shard
-	cells  []int // indexes of the shard's cells, ascending
-	left   []int // those of the unfinished ones
-	done   bool  // the complete file exists
-	afresh bool
-
-	removeAll func(dir string) error // removes a folder with its content
+	parent  string
+	journal journal // of the finished cells
+	plan    *Plan
+	shard   Shard
+	cells   []int // indexes of the shard's cells, ascending
+	left    []int // those of the unfinished ones
+	done    bool  // the complete file exists
+	afresh  bool
 }
 
 // Open reads which cells of a shard are finished in dir, and changes nothing. Files of another sweep in the folder are
 // an error unless afresh is set: then Start removes them, and the shard's own results.
 func Open(dir string, plan *Plan, shard Shard, afresh bool) (*Work, error) {
-	w := &Work{Path: filepath.Join(dir, shard.name()+complete), parent: dir, dir: filepath.Join(dir, shard.name()+partial),
-		plan: plan, shard: shard, cells: shard.cells(plan.Size()), afresh: afresh, removeAll: os.RemoveAll}
+	w := &Work{Path: filepath.Join(dir, shard.name()+complete), parent: dir,
+		journal: journal{filepath.Join(dir, shard.name()+partial), originOf(&plan.Sweep)}, plan: plan, shard: shard,
+		cells: shard.cells(plan.Size()), afresh: afresh}
 	if afresh {
 		w.left = w.cells
 		return w, nil
@@ -113,22 +112,12 @@ func Open(dir string, plan *Plan, shard Shard, afresh bool) (*Work, error) {
 	default: // too few cells are as bad as unreadable ones
 		w.Damaged = append(w.Damaged, w.Path)
 	}
-	for _, cell := range w.cells {
-		switch _, err := w.read(cell); {
-		case err == nil:
-			continue
-		case errors.Is(err, fs.ErrNotExist):
-		case isIO(err):
-			return nil, err
-		default:
-			w.Damaged = append(w.Damaged, w.file(cell))
-		}
-		w.left = append(w.left, cell)
-	}
-	return w, nil
+	kept, err := w.kept()
+	w.left = slices.DeleteFunc(slices.Clone(w.cells), func(cell int) bool { return kept[cell] != nil })
+	return w, err
 }
 
-// Start creates the shard's folder and removes damaged files, so that Keep can store cells.
+// Start creates the shard's journal and removes a damaged file, so that Keep can store cells.
 func (w *Work) Start() error {
 	if w.afresh {
 		if err := w.clear(); err != nil {
@@ -143,15 +132,7 @@ func (w *Work) Start() error {
 	if w.done {
 		return nil
 	}
-	if err := os.MkdirAll(w.dir, 0o777); err != nil {
-		return fmt.Errorf("open %s: %w", w.parent, err)
-	}
-	root, err := os.OpenRoot(w.dir)
-	if err != nil {
-		return fmt.Errorf("open %s: %w", w.parent, err)
-	}
-	results.Tidy(root, ".") // of processes that were killed
-	return root.Close()
+	return w.journal.begin()
 }
 
 // Left returns the indexes of the shard's unfinished cells, ascending.
@@ -160,29 +141,21 @@ func (w *Work) Left() []int { return w.left }
 // Size returns the number of cells of the shard.
 func (w *Work) Size() int { return len(w.cells) }
 
-func (w *Work) file(cell int) string { return filepath.Join(w.dir, cellFile(cell)) }
-
-func cellFile(cell int) string { return fmt.Sprintf("cell-%06d.json", cell) }
-
-// read returns the text of a finished cell's file. It fails if that is damaged, or of another cell or sweep.
-func (w *Work) read(cell int) ([]byte, error) {
-	text, err := os.ReadFile(w.file(cell))
-	if err != nil {
-		return nil, err
-	}
-	c, err := readCell(&w.plan.Sweep, w.plan.Size(), text)
-	if err == nil && c.Index != cell {
-		err = fmt.Errorf("read %s: it is cell %d", w.file(cell), c.Index)
-	}
-	return text, err
+// kept returns the lines of the finished cells in the shard's journal, by their index.
+func (w *Work) kept() (map[int][]byte, error) {
+	kept := map[int][]byte{}
+	return kept, w.journal.read(func(line []byte) {
+		if cell, err := readCell(&w.plan.Sweep, w.plan.Size(), line); err == nil {
+			kept[cell.Index] = line
+		}
+	})
 }
 
-// Keep stores a finished cell of the shard in a file of its own.
+// Keep stores a finished cell of the shard in its journal.
 func (w *Work) Keep(cell *results.Cell) error {
-	name := filepath.Join(w.shard.name()+partial, cellFile(cell.Index))
-	err := w.write(name, false, sealed(originOf(&w.plan.Sweep), cell))
+	err := w.journal.keep(cell)
 	if err != nil && w.completed() {
-		return nil // another process has finished the shard and removed the cells
+		return nil // another process has finished the shard and removed the journal
 	}
 	return err
 }
@@ -193,42 +166,35 @@ func (w *Work) completed() bool {
 	return err == nil && len(found.Cells) == w.Size()
 }
 
-// Finish joins the files of all cells into the shard's file, once every cell is finished.
+// Finish writes the shard's file, once every cell is finished, and removes the journal.
 func (w *Work) Finish() error {
-	if w.done || w.completed() {
-		return w.clearCells()
+	if !w.done && !w.completed() {
+		text, err := w.joined()
+		if err == nil {
+			err = results.Replace(w.parent, []results.File{{Path: filepath.Base(w.Path), Data: text}})
+		}
+		if err != nil && !w.completed() {
+			return err
+		}
 	}
-	text, err := w.joined()
-	if err == nil {
-		err = w.write(w.shard.name()+complete, true, text)
-	}
-	if err != nil && !w.completed() {
-		return err
-	}
-	return w.clearCells()
+	return w.journal.remove()
 }
 
-// joined returns the text of the shard's file: its header and the text of each cell's file.
+// joined returns the text of the shard's file: its header and the line of each cell.
 func (w *Work) joined() ([]byte, error) {
+	kept, err := w.kept()
+	if err != nil {
+		return nil, err
+	}
 	sealed(origin{}, &results.Cell{}) // gob numbers types by their first use: also without a cell of this process
 	text := sealed(originOf(&w.plan.Sweep), header{w.shard, w.plan.Size(), w.plan.Sweep, w.plan.base.Resolved()})
 	for _, cell := range w.cells {
-		one, err := w.read(cell)
-		if err != nil {
-			return nil, fmt.Errorf("write %s: join cell %d: %w", w.Path, cell, err)
+		if kept[cell] == nil {
+			return nil, fmt.Errorf("write %s: cell %d is not in %s", w.Path, cell, w.journal.path)
 		}
-		text = append(text, one...)
+		text = append(text, kept[cell]...)
 	}
 	return text, nil
-}
-
-// clearCells removes the files of single cells of a shard whose file is complete. Files that another process writes at
-// the same time may stay: that process, or the next one that finds the shard complete, removes them.
-func (w *Work) clearCells() error {
-	if err := w.removeAll(w.dir); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) {
-		return fmt.Errorf("clear cells away: %w", err)
-	}
-	return nil
 }
 
 // Read returns the sweep with the cells found in the shard's file.
@@ -292,16 +258,4 @@ func entries(dir string) ([]string, error) {
 		return nil, fmt.Errorf("read %s: %w", dir, err)
 	}
 	return plain.Map(list, fs.DirEntry.Name), nil
-}
-
-// write writes a file of the shard atomically, see results.WriteFile; name is relative to the sweep's folder.
-func (w *Work) write(name string, synced bool, text []byte) error {
-	root, err := os.OpenRoot(w.parent)
-	if err == nil {
-		err = errors.Join(results.WriteFile(root, w.shard.name()+partial, name, synced, text), root.Close())
-	}
-	if err != nil {
-		return fmt.Errorf("write %s: %w", filepath.Join(w.parent, name), err)
-	}
-	return nil
 }

@@ -150,9 +150,6 @@ func (v *inventory) file(name string) error {
 	case len(cells) < want:
 		v.damaged = append(v.damaged, fmt.Errorf("%s is cut short: it has %d of its %d cells", path, len(cells), want))
 		return nil
-	case len(cells) > want:
-		v.damaged = append(v.damaged, fmt.Errorf("%s has %d cells, %d too many", path, len(cells), len(cells)-want))
-		return nil
 	}
 	if v.files[shard.Index] == "" {
 		v.files[shard.Index], v.cells[shard.Index] = name, cells
@@ -225,7 +222,7 @@ func (w *Work) strays() ([]stray, error) {
 	}
 	var strays []stray
 	for _, name := range names {
-		s, ending, isShard := shardOf(name)
+		s, _, isShard := shardOf(name)
 		if !isShard && name != summaryJSON {
 			continue
 		}
@@ -233,7 +230,7 @@ func (w *Work) strays() ([]stray, error) {
 			strays = append(strays, stray{name, fmt.Sprintf("it is one of %d shards, not of %d", s.Of, w.shard.Of)})
 			continue
 		}
-		from, err := belongs(filepath.Join(w.parent, name), ending)
+		from, err := belongs(filepath.Join(w.parent, name))
 		if err != nil {
 			return nil, err
 		}
@@ -249,17 +246,8 @@ func (w *Work) strays() ([]stray, error) {
 	return strays, nil
 }
 
-// belongs returns the origin recorded in a file or folder of a sweep; zero if there is none.
-func belongs(path, ending string) (from origin, err error) {
-	if ending == partial {
-		names, err := entries(path)
-		for _, name := range names {
-			if isCell, _ := filepath.Match("cell-*.json", name); isCell && from.Config == "" {
-				from, _ = belongs(filepath.Join(path, name), "") // one that cannot be read is computed again
-			}
-		}
-		return from, err
-	}
+// belongs returns the origin recorded in a file of a sweep; zero if there is none.
+func belongs(path string) (from origin, err error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return origin{}, err

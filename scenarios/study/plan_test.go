@@ -484,7 +484,7 @@ func TestForceLeavesTheRest(t *testing.T) {
 		t.Fatalf("%d cells are left (%v)", len(w.Left()), err)
 	}
 	names, err := entries(dir)
-	if want := []string{"notes.txt", "scenario.yaml", "shard-0-of-1.partial", "shard-of-glass.jsonl"}; err != nil || !slices.Equal(names, want) {
+	if want := []string{"notes.txt", "scenario.yaml", "shard-0-of-1.partial.jsonl", "shard-of-glass.jsonl"}; err != nil || !slices.Equal(names, want) {
 		t.Errorf("got %q (%v), want %q", names, err, want)
 	}
 }

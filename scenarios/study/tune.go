@@ -1,13 +1,10 @@
 package study
 
 import (
-	"bytes"
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -34,7 +31,7 @@ func (p *Problem) Run(ctx context.Context, progress func(policy string)) (*resul
 	if t.ConfigHash, err = p.plan.hash(append(parts, fmt.Sprint(p.Confidence, p.Indifference, p.MostSeeds))); err != nil {
 		return nil, err
 	}
-	kept := &memory{}
+	kept := memory{}
 	if p.Keep != nil {
 		if kept, err = openMemory(p.Keep(t.ConfigHash), origin{t.ConfigHash, p.Version}); err != nil {
 			return nil, fmt.Errorf("keep observations: %w", err)
@@ -48,14 +45,14 @@ func (p *Problem) Run(ctx context.Context, progress func(policy string)) (*resul
 		}
 		one, err := p.search(ctx, s)
 		if err != nil {
-			return nil, errors.Join(err, kept.close(false))
+			return nil, err
 		}
 		t.Policies = append(t.Policies, *one)
 		if p.Judged != nil {
 			p.Judged(s.label, p.plan.Size(), p.plan.Size())
 		}
 	}
-	return t, kept.close(true)
+	return t, kept.remove()
 }
 
 // search searches for the best setting for one policy.
@@ -152,7 +149,7 @@ type simulated struct {
 	label     string
 	simulator simulator
 	runs      int // number of simulations so far
-	kept      *memory
+	kept      memory
 	mutex     sync.Mutex   // guards runs and judged
 	judged    map[int]bool // settings judged so far
 }
@@ -168,7 +165,7 @@ func (s *simulated) observe(ctx context.Context, asks []ask) ([][]observation, e
 				return err
 			}
 			seen = s.observations(runs)
-			if err := s.kept.keep(s.label, a, seen); err != nil {
+			if err := s.kept.keep(answered{a.name(s.label), seen}); err != nil {
 				return err
 			}
 		}
@@ -221,16 +218,14 @@ func (p *Problem) trial(c *candidate) results.Trial {
 	return t
 }
 
-// memory stores a search's observations in a file, so that an interrupted search, which makes the same requests in the
-// same order, resumes without repeating simulations. The zero memory stores nothing.
+// memory is the journal of a search's observations, by which an interrupted search, which makes the same requests in the
+// same order, resumes without repeating simulations.
 type memory struct {
-	search origin
-	known  map[string][]observation // observations found in the file at first, by the name of their request
-	mutex  sync.Mutex               // guards the file
-	file   *os.File
+	journal
+	known map[string][]observation // observations found in the journal at first, by the name of their request
 }
 
-// answered holds the observations that answer a request, as a search stores them in a line of its file.
+// answered holds the observations that answer a request, as a search stores them in its journal.
 type answered struct {
 	Ask  string // name of the request
 	Seen []observation
@@ -241,55 +236,14 @@ func (a ask) name(policy string) string {
 	return fmt.Sprintf("%d %d-%d %s", a.setting, a.from, a.to, policy)
 }
 
-// openMemory reads the stored observations of a search from a file. From the first line on that cannot be read, as an
-// unfinished one or one of another format, they are dropped, to be computed again.
-func openMemory(path string, search origin) (*memory, error) {
-	m := &memory{search: search, known: map[string][]observation{}}
-	text, err := os.ReadFile(path)
-	if err != nil && !os.IsNotExist(err) {
-		return nil, err
-	}
-	whole := 0 // bytes of the lines that can be read
-	for text := range bytes.Lines(text) {
+// openMemory reads the stored observations of a search from its journal.
+func openMemory(path string, search origin) (memory, error) {
+	m := memory{journal{path, search}, map[string][]observation{}}
+	err := m.read(func(line []byte) {
 		var a answered
-		from, err := unseal(text, &a)
-		if err != nil || !bytes.HasSuffix(text, []byte("\n")) {
-			break
-		}
-		if whole += len(text); from == search {
+		if from, err := unseal(line, &a); err == nil && from == search {
 			m.known[a.Ask] = a.Seen
 		}
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return nil, err
-	}
-	if err := os.WriteFile(path, text[:whole], 0o644); err != nil {
-		return nil, err
-	}
-	m.file, err = os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0o644)
-	return m, err
-}
-
-// keep appends the observations for a request to the file.
-func (m *memory) keep(policy string, a ask, seen []observation) error {
-	if m.file == nil {
-		return nil
-	}
-	text := sealed(m.search, answered{a.name(policy), seen})
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	_, err := m.file.Write(text)
-	return err
-}
-
-// close closes the file of stored observations, and removes it if the search is done.
-func (m *memory) close(done bool) error {
-	if m.file == nil {
-		return nil
-	}
-	err := m.file.Close()
-	if done && err == nil {
-		err = os.RemoveAll(m.file.Name()) // another process that made the same search may have removed it
-	}
-	return err
+	})
+	return m, cmp.Or(err, m.begin())
 }

@@ -92,18 +92,19 @@ func ratioOf(d time.Duration, num, den int64) time.Duration {
 // those of its structs and slices, those that functions draw, and the delays of retry policies, which decide in
 // scenario time. Slices are copied. A pointer or another interface is kept: what it holds is not converted.
 func onWall[T any](s Speed, configuration T) T {
-	s.convert(reflect.ValueOf(&configuration).Elem())
+	s.convert(reflect.ValueOf(&configuration).Elem(), s.Real)
 	return configuration
 }
 
-func (s Speed) convert(v reflect.Value) {
+// convert changes every duration in v by the function to.
+func (s Speed) convert(v reflect.Value, to func(d time.Duration) time.Duration) {
 	switch x := v.Addr().Interface().(type) {
 	case *time.Duration:
-		*x = s.Real(*x)
+		*x = to(*x)
 		return
 	case *func(u float64) time.Duration:
 		if usual := *x; usual != nil {
-			*x = func(u float64) time.Duration { return s.Real(usual(u)) }
+			*x = func(u float64) time.Duration { return to(usual(u)) }
 		}
 		return
 	case *engine.RetryPolicy:
@@ -114,15 +115,17 @@ func (s Speed) convert(v reflect.Value) {
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if field := v.Field(i); field.CanSet() {
-				s.convert(field)
+				s.convert(field, to)
 			}
 		}
-	case reflect.Slice:
-		own := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
-		reflect.Copy(own, v)
-		v.Set(own)
+	case reflect.Slice, reflect.Array:
+		if v.Kind() == reflect.Slice {
+			own := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+			reflect.Copy(own, v)
+			v.Set(own)
+		}
 		for i := range v.Len() {
-			s.convert(v.Index(i))
+			s.convert(v.Index(i), to)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package world
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 	"time"
 
@@ -67,13 +68,8 @@ type Phase struct {
 	Steady   bool          // nothing changes in the course of it: a simulation may begin anywhere in it
 }
 
-func (p Phase) virtual(s Speed) Phase { return Phase{p.From, p.Measured.virtual(s), p.Steady} }
-
 // Span is a span of time: its start and its length.
 type Span struct{ From, For time.Duration }
-
-// virtual converts a span of the wall clock to the time of the scenario; it lasts at least a nanosecond there.
-func (p Span) virtual(s Speed) Span { return Span{s.Virtual(p.From), max(1, s.Virtual(p.For))} }
 
 // Overlay holds measured delays in the form that a simulation applies: all times are the scenario's.
 type Overlay struct {
@@ -89,16 +85,19 @@ type Overlay struct {
 
 // Overlay converts the delays to the time of the scenario.
 func (d *Delays) Overlay() *Overlay {
-	s := d.Speed
-	scaled := Delays{Speed: s, Wake: inOrder(d.Wake, s), Overrun: inOrder(d.Overrun, s), Late: inOrder(d.Late, s),
-		Enqueued: inOrder(d.Enqueued, s), Held: virtual(d.Held, s), Phases: virtual(d.Phases, s),
-		Stalls: Stalls{Arrivals: virtual(d.Stalls.Arrivals, s), Store: virtual(d.Stalls.Store, s),
-			Over: s.Virtual(d.Stalls.Over)}}
-	for op := range d.Calls {
-		scaled.Calls[op], scaled.PerJob[op] = inOrder(d.Calls[op], s), s.Virtual(d.PerJob[op])
+	s, scaled := d.Speed, *d
+	s.convert(reflect.ValueOf(&scaled).Elem(), func(d time.Duration) time.Duration {
+		return cmp.Or(s.Virtual(d), min(1, max(0, d))) // to 0 only if it is, or below
+	})
+	for op := range scaled.Calls {
+		inOrder(scaled.Calls[op])
 	}
-	for _, spans := range d.Stalls.Engines {
-		scaled.Stalls.Engines = append(scaled.Stalls.Engines, virtual(spans, s))
+	inOrder(scaled.Wake)
+	inOrder(scaled.Overrun)
+	inOrder(scaled.Late)
+	inOrder(scaled.Enqueued)
+	for i := range d.Phases {
+		scaled.Phases[i].From = d.Phases[i].From // it is the scenario's
 	}
 	if len(scaled.Phases) == 0 {
 		scaled.Phases = []Phase{{Measured: Span{For: unrepeated}}}

@@ -91,8 +91,17 @@ jobs: [{class: mail, arrivals: {process: constant, rate: 0.1/s}, service: 1s}]
 
 // TestSpanIsNotEmpty converts a span that is too short for the clock of the scenario.
 func TestSpanIsNotEmpty(t *testing.T) {
-	if got, want := (Span{From: 10, For: 1}).virtual(Speed{Num: 1, Den: 10}), (Span{From: 1, For: 1}); got != want {
+	d := &Delays{Speed: Speed{Num: 1, Den: 10}, Held: []Span{{From: 10, For: 1}}}
+	if got, want := d.Overlay().delays.Held[0], (Span{From: 1, For: 1}); got != want {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// TestEarlyTimerIsOnTime draws a delay that was measured below 0.
+func TestEarlyTimerIsOnTime(t *testing.T) {
+	m := &measured{Overlay: (&Delays{Speed: Speed{Num: 10, Den: 1}, Late: []Sample{{For: -3}}}).Overlay()}
+	if got := m.sample(0, m.delays.Late, .5); got != 0 {
+		t.Errorf("got %v, want 0", got)
 	}
 }
 

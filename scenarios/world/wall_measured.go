@@ -92,14 +92,14 @@ const (
 )
 
 // drawn draws, by a uniform number, one of the values measured near the time of the run that corresponds to now.
-func drawn[T timedMeasurement[T]](o *Overlay, of []T, now engine.Time, u float64) T {
+func drawn[T timed](o *Overlay, of []T, now engine.Time, u float64) T {
 	at, in := o.measuredAt(time.Duration(now))
 	return near(of, at, o.moment, in, u)
 }
 
 // sample draws, by a uniform number, one of the delays measured near the time of the run that corresponds to now.
 func (m *measured) sample(now engine.Time, of []Sample, u float64) time.Duration {
-	return drawn(m.Overlay, of, now, u).For
+	return max(0, drawn(m.Overlay, of, now, u).For) // a timer may have been early
 }
 
 // Request draws the delays of a call to the store and of its answer, and returns the former.

@@ -142,9 +142,8 @@ func TestNear(t *testing.T) {
 		}
 		return all
 	}
-	same := Speed{1, 1}
 	all := Span{For: unrepeated}
-	dense, sparse := inOrder(samples(1), same), inOrder(samples(100), same)
+	dense, sparse := samples(1), samples(100)
 	for _, tt := range []struct {
 		name       string
 		of         []Sample

@@ -9,8 +9,7 @@ import (
 // Sample is one measured delay, with the time of its measurement.
 type Sample struct{ At, For time.Duration }
 
-func (d Sample) at() time.Duration      { return d.At }
-func (d Sample) virtual(s Speed) Sample { return Sample{s.Virtual(d.At), s.delay(d.For)} }
+func (d Sample) at() time.Duration { return d.At }
 
 // CallDelay holds the measured delays of one store call.
 type CallDelay struct {
@@ -20,9 +19,6 @@ type CallDelay struct {
 }
 
 func (d CallDelay) at() time.Duration { return d.At }
-func (d CallDelay) virtual(s Speed) CallDelay {
-	return CallDelay{s.Virtual(d.At), s.delay(d.Request), s.delay(d.Reply)}
-}
 
 // Enqueued holds the measured delays of one job's enqueue.
 type Enqueued struct {
@@ -32,23 +28,6 @@ type Enqueued struct {
 }
 
 func (d Enqueued) at() time.Duration { return d.At }
-func (d Enqueued) virtual(s Speed) Enqueued {
-	return Enqueued{s.Virtual(d.At), s.delay(d.Late), s.delay(d.Call)}
-}
-
-// delay converts a measured delay to the time of the scenario.
-func (s Speed) delay(measured time.Duration) time.Duration { return max(0, s.Virtual(measured)) }
-
-// measurement is a value measured on the wall clock that can be converted to the time of the scenario.
-type measurement[T any] interface{ virtual(Speed) T }
-
-// virtual converts values measured on the wall clock, such as delays, to the time of the scenario.
-func virtual[T measurement[T]](measured []T, s Speed) (all []T) {
-	for _, m := range measured {
-		all = append(all, m.virtual(s))
-	}
-	return all
-}
 
 // moment is half the length on the wall clock of the window around a time of the measured run from which delays are
 // drawn. A store is slow for tenths of a second at a time, while it vacuums or writes a checkpoint. All calls are slow
@@ -59,23 +38,18 @@ const moment = 50 * time.Millisecond
 // those measured next before and after it count too.
 const momentLeast = 8
 
-// timedMeasurement is the constraint on measured values, such as delays, that hold the time of their measurement.
-type timedMeasurement[T any] interface {
-	measurement[T]
-	at() time.Duration
-}
+// timed is a measured value, such as a delay, that holds the time of its measurement.
+type timed interface{ at() time.Duration }
 
-// inOrder converts what was measured on the wall clock to the time of the scenario, in ascending order of the times.
-func inOrder[T timedMeasurement[T]](measured []T, speed Speed) []T {
-	all := virtual(measured, speed)
+// inOrder sorts measured values by the times of their measurement.
+func inOrder[T timed](all []T) {
 	slices.SortStableFunc(all, func(a, b T) int { return cmp.Compare(a.at(), b.at()) })
-	return all
 }
 
 // near draws, by a uniform number u in (0, 1), one of the values measured between t-half and t+half and within the span
 // in. If these are fewer than momentLeast, it draws from about that many measured next to t, also outside the span if
 // that has too few. all must be in order of time; if it is empty, the result is zero.
-func near[T timedMeasurement[T]](all []T, t, half time.Duration, in Span, u float64) (value T) {
+func near[T timed](all []T, t, half time.Duration, in Span, u float64) (value T) {
 	if len(all) == 0 {
 		return value
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -85,21 +86,20 @@ the same numbers. Exit codes:
 }
 
 func runDoctor(c *cobra.Command, name string, f *doctorFlags) error {
-	s := newSession(c, &f.runFlags)
 	for _, incident := range f.incidents {
 		if all := study.Incidents(); !slices.Contains(all, incident) {
 			return ui.Unknown("incident", incident, all)
 		}
 	}
-	l, source, err := s.load(c, name)
-	if err != nil {
-		return err
-	}
+	const note = "interrupted: nothing is written; once more to quit at once"
+	return f.study(c, name, note, nil, f.diagnose)
+}
+
+func (f *doctorFlags) diagnose(ctx context.Context, s *session, source study.Source) error {
+	l := s.loaded
 	if len(f.policies) > 0 && len(l.Scenario.Policies) > 1 {
 		return ui.UsageError("doctor judges one policy, not %d: give --policy once, with a label", len(l.Scenario.Policies))
 	}
-	ctx, stop := s.console.Interruptible(c.Context(), "interrupted: nothing is written; once more to quit at once")
-	defer stop()
 	start := time.Now()
 	bars, done, all := s.progress("incidents", nil), new(atomic.Int64), cmp.Or(len(f.incidents), len(study.Incidents()))
 	bars.Set(l.Scenario.Name, 0, all)

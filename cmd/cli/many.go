@@ -18,19 +18,42 @@ import (
 	"qsim/scenarios/study"
 )
 
-// load loads the scenario of a study with the overrides of the flags, followed by those in more.
-func (s *session) load(c *cobra.Command, name string, more ...scenarios.Override) (loaded, study.Source, error) {
-	overrides, err := s.flags.overrides(c)
+// study runs a command that simulates one scenario many times. It loads the scenario, with the overrides of the flags
+// followed by those in more, and calls do with a context that an interrupt cancels; note tells the user of that.
+func (f *runFlags) study(c *cobra.Command, name, note string, more []scenarios.Override,
+	do func(ctx context.Context, s *session, source study.Source) error) error {
+	s := newSession(c, f)
+	overrides, err := f.overrides(c)
+	if err == nil {
+		s.loaded, err = s.loadOne(name, append(overrides, more...))
+	}
 	if err != nil {
-		return loaded{}, study.Source{}, err
+		return err
 	}
-	overrides = append(overrides, more...)
-	l, err := s.loadOne(name, overrides)
-	fits := func(sc *scenarios.Scenario) error { // of all cells
-		return s.flags.memory.fits(sc, math.MaxInt, s.flags.parallel)
+	ctx, stop := s.console.Interruptible(c.Context(), note)
+	defer stop()
+	l, fits := &s.loaded, func(sc *scenarios.Scenario) error { return f.memory.fits(sc, math.MaxInt, f.parallel) }
+	return do(ctx, s, study.Source{Name: l.Name, Text: l.Source, Sets: l.Sets, Policies: l.Policies, Parallel: f.parallel,
+		Fits: fits})
+}
+
+// check loads the scenario of a study with the values of its axes, by the function of, before anything is simulated. It
+// prints warnings and notes; flag is that of the axes, and count formats a number of cells.
+func (s *session) check(axes []study.Axis, flag string, count func(int) string, of func() ([]study.Note, error)) error {
+	s.tellShort(axes)
+	notes, err := of()
+	var wrong *study.Wrong
+	switch {
+	case err == nil:
+		s.tellNotes(count, "", notes)
+		return nil
+	case errors.Is(err, context.Canceled):
+		return ui.Fail(ui.ExitInterrupted, errors.New(s.loaded.Name+": interrupted before anything was computed"))
+	case errors.As(err, &wrong):
+		_, err := io.WriteString(s.stderr, wrong.Text(flag))
+		return cmp.Or(ui.IOError("write diagnostics", err), ui.Fail(ui.ExitUsage, nil))
 	}
-	return l, study.Source{Name: l.Name, Text: l.Source, Sets: l.Sets, Policies: l.Policies,
-		Parallel: s.flags.parallel, Fits: fits}, err
+	return ui.UsageError("%s: %w", s.loaded.Name, err)
 }
 
 // loadOne loads a scenario with overrides; with --format github it also prints the diagnostics as annotations.
@@ -40,20 +63,6 @@ func (s *session) loadOne(name string, overrides []scenarios.Override) (loaded, 
 		err = cmp.Or(ui.Print(s.stdout, github(diagnosed([]loaded{l}))), err)
 	}
 	return l, err
-}
-
-// checkError returns the command's error for flag values that cannot be simulated, after printing their problems to
-// standard error.
-func (s *session) checkError(err error, name, flag string) error {
-	var wrong *study.Wrong
-	switch {
-	case errors.Is(err, context.Canceled):
-		return ui.Fail(ui.ExitInterrupted, errors.New(name+": interrupted before anything was computed"))
-	case errors.As(err, &wrong):
-		_, err := io.WriteString(s.stderr, wrong.Text(flag))
-		return cmp.Or(ui.IOError("write diagnostics", err), ui.Fail(ui.ExitUsage, nil))
-	}
-	return ui.UsageError("%s: %w", name, err)
 }
 
 // store writes the result of a study into a folder: NAME.json and NAME.csv, its charts, and further files.
@@ -87,21 +96,21 @@ func (s *session) folder(study, scenario, hash string) string {
 
 // tellNotes prints up to mostNotes warnings about cells of a study. count formats a number of cells; where is the place
 // of the other warnings, such as " in DIR".
-func (s *session) tellNotes(name string, count func(int) string, where string, notes []study.Note) {
+func (s *session) tellNotes(count func(int) string, where string, notes []study.Note) {
 	for i, note := range notes {
 		if i == mostNotes {
 			s.console.Note("and %d warnings more%s", len(notes)-i, where)
 			return
 		}
-		s.console.Note("%s: warning: %s (%s, first with %s)", name, note.Text, count(note.Cells), note.First)
+		s.console.Note("%s: warning: %s (%s, first with %s)", s.loaded.Name, note.Text, count(note.Cells), note.First)
 	}
 }
 
 // tellShort prints a note for each range of a study's values whose steps do not reach its end exactly.
-func tellShort(console *ui.Console, axes []study.Axis) {
+func (s *session) tellShort(axes []study.Axis) {
 	for i := range axes {
 		for _, short := range axes[i].Range.Short {
-			console.Note("%s=%s: one step more goes beyond", axes[i].Key, short)
+			s.console.Note("%s=%s: one step more goes beyond", axes[i].Key, short)
 		}
 	}
 }

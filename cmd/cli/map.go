@@ -92,9 +92,8 @@ policy alone, and map.csv with every point. Points have 3 seeds unless -n says o
 
 type mapping struct {
 	*session
-	flags  *mapFlags
-	loaded loaded
-	plan   study.MapPlan
+	flags *mapFlags
+	plan  study.MapPlan
 }
 
 func runMap(c *cobra.Command, name string, f *mapFlags) error {
@@ -103,29 +102,24 @@ func runMap(c *cobra.Command, name string, f *mapFlags) error {
 			return err
 		}
 	}
-	s := newSession(c, &f.runFlags)
-	m := &mapping{session: s, flags: f, plan: study.MapPlan{Version: ui.Version, Depth: f.refine}}
-	var err error
-	if m.loaded, m.plan.Source, err = s.load(c, name); err != nil {
-		return err
-	}
-	if err := m.prepare(); err != nil {
-		return err
-	}
-	tellShort(s.console, []study.Axis{m.plan.X, m.plan.Y})
-	ctx, stop := s.console.Interruptible(c.Context(), "interrupted: a map that is not done is not kept; once more to "+
-		"quit at once")
-	defer stop()
-	found, err := m.measure(ctx)
-	if err != nil {
-		return m.failed(err)
-	}
-	result := s.output(found.JSON, found.Table)
-	folder, err := m.store(found, result)
-	if err != nil {
-		return err
-	}
-	return s.print(result, folder, "")
+	const note = "interrupted: a map that is not done is not kept; once more to quit at once"
+	return f.study(c, name, note, nil, func(ctx context.Context, s *session, source study.Source) error {
+		m := &mapping{s, f, study.MapPlan{Source: source, Version: ui.Version, Depth: f.refine}}
+		if err := m.prepare(); err != nil {
+			return err
+		}
+		s.tellShort([]study.Axis{m.plan.X, m.plan.Y})
+		found, err := m.measure(ctx)
+		if err != nil {
+			return m.failed(err)
+		}
+		result := s.output(found.JSON, found.Table)
+		folder, err := m.store(found, result)
+		if err != nil {
+			return err
+		}
+		return s.print(result, folder, "")
+	})
 }
 
 func (m *mapping) prepare() (err error) {

@@ -30,6 +30,7 @@ type session struct {
 	stdout  io.Writer
 	stderr  io.Writer // destination of errors; other messages go to the console
 	console *ui.Console
+	loaded  loaded       // scenario of a study
 	judged  []text.Suite // verdicts by scenario, in the order of the runs
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -81,51 +82,7 @@ Objectives do not change the exit code: a sweep explores where they are met.
 	return c
 }
 
-type sweeping struct {
-	*session
-	flags  *sweepFlags
-	loaded loaded
-	plan   *study.Plan
-	shard  study.Shard
-	dir    string
-}
-
 func runSweep(c *cobra.Command, name string, f *sweepFlags) error {
-	s := &sweeping{flags: f}
-	if err := s.prepare(c, name); err != nil {
-		return err
-	}
-	ctx, stop := s.console.Interruptible(c.Context(), keeping)
-	defer stop()
-	work, err := study.Open(s.dir, s.plan, s.shard, f.force)
-	if err != nil {
-		return studyError("sweep", err)
-	}
-	tellShort(s.console, s.plan.Axes)
-	// Load all cells before the first simulation, so that an error is not found hours later.
-	notes, err := s.plan.Check(ctx, work.Left(), f.strict)
-	if err != nil {
-		return s.checkError(err, s.loaded.Name, "--vary")
-	}
-	s.tellNotes(s.loaded.Name, cellCount, "", notes)
-	start := time.Now()
-	if err := s.compute(ctx, work); err != nil {
-		return err
-	}
-	note := fmt.Sprintf("%s in %.1fs", cellCount(len(work.Left())), time.Since(start).Seconds())
-	if s.shard.Of > 1 {
-		part, err := work.Read()
-		if err != nil {
-			return studyError("sweep", err)
-		}
-		return s.print(s.sweepOutput(part), work.Path, note)
-	}
-	return s.mergeShards(s.dir, note)
-}
-
-// prepare plans a sweep (its cells and metrics), and returns an error for wrong flags or a wrong scenario.
-func (s *sweeping) prepare(c *cobra.Command, name string) (err error) {
-	f := s.flags
 	if len(f.vary) == 0 {
 		return ui.UsageError("sweep over what? Give --vary KEY=VALUES, as --vary engine.workers=40,80,160")
 	}
@@ -133,25 +90,44 @@ func (s *sweeping) prepare(c *cobra.Command, name string) (err error) {
 	if err != nil {
 		return ui.Fail(ui.ExitUsage, err)
 	}
-	s.shard = study.Shard{Index: 0, Of: 1}
+	shard := study.Shard{Index: 0, Of: 1}
 	if c.Flags().Changed("shard") {
-		if s.shard, err = study.ParseShard(f.shard); err != nil {
+		if shard, err = study.ParseShard(f.shard); err != nil {
 			return ui.UsageError("--shard %s: %w", f.shard, err)
 		}
 	}
-	s.session = newSession(c, &f.runFlags)
-	var source study.Source
-	if s.loaded, source, err = s.load(c, name); err != nil {
-		return err
-	}
-	if source.Queries, err = queriesOf(f.metrics, s.loaded.Scenario); err != nil {
-		return err
-	}
-	if s.plan, err = study.New(source, axes, ui.Version); err != nil {
-		return ui.UsageError("%s: %w", s.loaded.Name, err)
-	}
-	s.dir = s.folder("sweep", s.plan.Sweep.Scenario, s.plan.Sweep.ConfigHash)
-	return nil
+	return f.study(c, name, keeping, nil, func(ctx context.Context, s *session, source study.Source) (err error) {
+		if source.Queries, err = queriesOf(f.metrics, s.loaded.Scenario); err != nil {
+			return err
+		}
+		plan, err := study.New(source, axes, ui.Version)
+		if err != nil {
+			return ui.UsageError("%s: %w", s.loaded.Name, err)
+		}
+		dir := s.folder("sweep", plan.Sweep.Scenario, plan.Sweep.ConfigHash)
+		work, err := study.Open(dir, plan, shard, f.force)
+		if err != nil {
+			return studyError("sweep", err)
+		}
+		if err := s.check(axes, "--vary", cellCount, func() ([]study.Note, error) {
+			return plan.Check(ctx, work.Left(), f.strict) // all cells, or an error would be found hours later
+		}); err != nil {
+			return err
+		}
+		start := time.Now()
+		if err := s.compute(ctx, plan, work); err != nil {
+			return err
+		}
+		note := fmt.Sprintf("%s in %.1fs", cellCount(len(work.Left())), time.Since(start).Seconds())
+		if shard.Of == 1 {
+			return s.mergeShards(dir, note)
+		}
+		part, err := work.Read()
+		if err != nil {
+			return studyError("sweep", err)
+		}
+		return s.print(s.sweepOutput(part), work.Path, note)
+	})
 }
 
 // queriesOf parses the values of --metric, and makes the scenario measure those metrics; "all" means every metric
@@ -182,7 +158,8 @@ func queriesOf(metrics []string, scenario *scenarios.Scenario) ([]measure.Query,
 func cellCount(n int) string { return plain.Plural(n, "cell") }
 
 // compute simulates the unfinished cells (combinations of values) of a shard and completes the shard's file.
-func (s *sweeping) compute(ctx context.Context, work *study.Work) error {
+func (s *session) compute(ctx context.Context, plan *study.Plan, work *study.Work) error {
+	dir := filepath.Dir(work.Path)
 	if err := work.Start(); err != nil {
 		return studyError("sweep", err)
 	}
@@ -191,21 +168,21 @@ func (s *sweeping) compute(ctx context.Context, work *study.Work) error {
 	}
 	left := work.Left()
 	if there := work.Size() - len(left); there > 0 {
-		s.console.Note("%d of %s are there, in %s", there, cellCount(work.Size()), s.dir)
+		s.console.Note("%d of %s are there, in %s", there, cellCount(work.Size()), dir)
 	}
 	if s.flags.Verbose {
-		s.console.Note("%s: %s × %d simulations, config %s", s.loaded.Name, cellCount(len(left)), s.plan.Simulations(),
-			s.plan.Sweep.ConfigHash)
+		s.console.Note("%s: %s × %d simulations, config %s", s.loaded.Name, cellCount(len(left)), plan.Simulations(),
+			plan.Sweep.ConfigHash)
 	}
 	size := work.Size()
-	count := &sweepCount{start: time.Now(), there: size - len(left), all: size, each: s.plan.Simulations()}
+	count := &sweepCount{start: time.Now(), there: size - len(left), all: size, each: plan.Simulations()}
 	bar := s.progress("simulations", count.String)
 	draw := func() {
-		bar.Set(s.plan.Sweep.Scenario, count.there*count.each+int(count.simulations.Load()), size*count.each)
+		bar.Set(plan.Sweep.Scenario, count.there*count.each+int(count.simulations.Load()), size*count.each)
 	}
 	draw()
-	seen := s.plan.Sweep
-	err := s.plan.Run(ctx, left, study.Options{
+	seen := plan.Sweep
+	err := plan.Run(ctx, left, study.Options{
 		Ended: func(*measure.Run) {
 			count.simulations.Add(1)
 			draw()
@@ -233,7 +210,7 @@ func (s *sweeping) compute(ctx context.Context, work *study.Work) error {
 		return err
 	}
 	slices.SortFunc(seen.Cells, func(a, b results.Cell) int { return a.Index - b.Index })
-	s.tellNotes(s.loaded.Name, cellCount, " in "+s.dir, study.Warnings(&seen))
+	s.tellNotes(cellCount, " in "+dir, study.Warnings(&seen))
 	return studyError("sweep", work.Finish())
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"sync/atomic"
@@ -98,26 +99,6 @@ same command goes on where it was.
 	return c
 }
 
-// prepare completes the search problem (ranges, goal, limits) of the flags and loads its scenario.
-func (f *tuneFlags) prepare(c *cobra.Command, s *session, name string) (l loaded, err error) {
-	if err := f.goal(c); err != nil {
-		return l, err
-	}
-	if f.problem.Axes, err = study.ParseAxes("--over", f.over); err != nil {
-		return l, ui.Fail(ui.ExitUsage, err)
-	}
-	var more []scenarios.Override
-	if len(f.objectives) > 0 {
-		o, err := study.Objectives(f.objectives)
-		if err != nil {
-			return l, ui.Fail(ui.ExitUsage, err)
-		}
-		more = append(more, o)
-	}
-	l, f.problem.Source, err = s.load(c, name, more...)
-	return l, err
-}
-
 // goal checks the flags of qsim tune and sets the goal of the search: minimize, maximize, smallest, largest or none.
 func (f *tuneFlags) goal(c *cobra.Command) error {
 	p := &f.problem
@@ -153,21 +134,34 @@ func (f *tuneFlags) goal(c *cobra.Command) error {
 	return nil
 }
 
-func runTune(c *cobra.Command, name string, f *tuneFlags) error {
-	s := newSession(c, &f.runFlags)
-	problem := &f.problem
-	l, err := f.prepare(c, s, name)
-	if err != nil {
+func runTune(c *cobra.Command, name string, f *tuneFlags) (err error) {
+	if err := f.goal(c); err != nil {
 		return err
 	}
-	ctx, stop := s.console.Interruptible(c.Context(), keeping)
-	defer stop()
-	tellShort(s.console, problem.Axes)
-	notes, err := problem.Check(ctx, f.strict)
-	if err != nil {
-		return s.checkError(err, l.Name, "--over")
+	if f.problem.Axes, err = study.ParseAxes("--over", f.over); err != nil {
+		return ui.Fail(ui.ExitUsage, err)
 	}
-	s.tellNotes(l.Name, func(n int) string { return plain.Plural(n, "setting") }, "", notes)
+	var more []scenarios.Override
+	if len(f.objectives) > 0 {
+		o, err := study.Objectives(f.objectives)
+		if err != nil {
+			return ui.Fail(ui.ExitUsage, err)
+		}
+		more = append(more, o)
+	}
+	return f.study(c, name, keeping, more, func(ctx context.Context, s *session, source study.Source) error {
+		f.problem.Source = source
+		if err := s.check(f.problem.Axes, "--over", func(n int) string { return plain.Plural(n, "setting") },
+			func() ([]study.Note, error) { return f.problem.Check(ctx, f.strict) }); err != nil {
+			return err
+		}
+		return f.search(ctx, s, name)
+	})
+}
+
+// search searches for the best setting, prints it and writes the files.
+func (f *tuneFlags) search(ctx context.Context, s *session, name string) error {
+	problem, l := &f.problem, s.loaded
 	var simulated atomic.Int64
 	bars := s.progress("settings judged", func() string { return fmt.Sprintf("%d simulations", simulated.Load()) })
 	problem.Judged = bars.Set

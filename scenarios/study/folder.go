@@ -1,8 +1,7 @@
 package study
 
 import (
-	"bufio"
-	"cmp"
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -213,40 +212,34 @@ func isIO(err error) bool {
 	return is
 }
 
-// mostLine is the highest length in bytes of a line in a shard file.
-const mostLine = 64 << 20
-
 // readShard reads a shard file: its header and the shard's cells. A truncated file gives fewer cells. Cells of another
 // sweep than the header's, or not in order, are an error.
-func readShard(path string) (h *header, cells []results.Cell, err error) {
-	file, err := os.Open(path)
+func readShard(path string) (*header, []results.Cell, error) {
+	damaged := func(line int, err error) (*header, []results.Cell, error) {
+		return nil, nil, fmt.Errorf("%s:%d: %w", path, line, err)
+	}
+	text, err := os.ReadFile(path)
+	if err == nil && len(text) == 0 {
+		err = errors.New("the file is empty")
+	}
 	if err != nil {
-		return nil, nil, err
+		return damaged(1, err)
 	}
-	defer file.Close()
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, mostLine)
-	damaged := func(line int, err error) error { return fmt.Errorf("%s:%d: %w", path, line, err) }
-	if !lines.Scan() {
-		return nil, nil, damaged(1, cmp.Or(lines.Err(), errors.New("the file is empty")))
+	first, rest, _ := bytes.Cut(text, []byte("\n"))
+	h, err := readHeader(first)
+	if err != nil {
+		return damaged(1, err)
 	}
-	if h, err = readHeader(lines.Bytes()); err != nil {
-		return nil, nil, damaged(1, err)
-	}
-	next := h.Shard.Index
-	for n := 2; lines.Scan(); n++ {
-		cell, err := readCell(&h.Sweep, h.Cells, lines.Bytes())
+	var cells []results.Cell
+	for line := range bytes.Lines(rest) {
+		cell, err := readCell(&h.Sweep, h.Cells, line)
+		if next := h.Shard.Index + len(cells)*h.Shard.Of; err == nil && cell.Index != next {
+			err = fmt.Errorf("cell %d stands where cell %d should", cell.Index, next)
+		}
 		if err != nil {
-			return nil, nil, damaged(n, err)
+			return damaged(len(cells)+2, err)
 		}
-		if cell.Index != next {
-			return nil, nil, damaged(n, fmt.Errorf("cell %d stands where cell %d should", cell.Index, next))
-		}
-		next += h.Shard.Of
 		cells = append(cells, *cell)
-	}
-	if err := lines.Err(); err != nil {
-		return nil, nil, damaged(len(cells)+2, err)
 	}
 	return h, cells, nil
 }

@@ -163,8 +163,8 @@ func (s *session) compute(ctx context.Context, plan *study.Plan, work *study.Wor
 	if err := work.Start(); err != nil {
 		return studyError("sweep", err)
 	}
-	for _, path := range work.Damaged {
-		s.console.Note("%s is damaged: what it held is computed again", path)
+	if work.Damaged {
+		s.console.Note("%s is damaged: what it held is computed again", work.Path)
 	}
 	left := work.Left()
 	if there := work.Size() - len(left); there > 0 {

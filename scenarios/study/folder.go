@@ -71,11 +71,11 @@ type Refusal struct{ error }
 
 func refuse(format string, arguments ...any) error { return &Refusal{fmt.Errorf(format, arguments...)} }
 
-// Work is a shard under computation, whose finished cells are in a journal, shard-I-of-N.partial.jsonl. Several processes
-// may compute one shard: their cells are equal.
+// Work is a shard under computation, whose finished cells are in a journal, shard-I-of-N.partial.jsonl. Several
+// processes may compute one shard: their cells are equal.
 type Work struct {
-	Path    string   // path of the complete shard's file
-	Damaged []string // damaged files, whose cells are computed again
+	Path    string // path of the complete shard's file
+	Damaged bool   // that file is damaged, and its cells are computed again
 
 	parent  string
 	journal journal // of the finished cells
@@ -109,7 +109,7 @@ func Open(dir string, plan *Plan, shard Shard, afresh bool) (*Work, error) {
 	case isIO(err):
 		return nil, err
 	default: // too few cells are as bad as unreadable ones
-		w.Damaged = append(w.Damaged, w.Path)
+		w.Damaged = true
 	}
 	kept, err := w.kept()
 	w.left = slices.DeleteFunc(slices.Clone(w.cells), func(cell int) bool { return kept[cell] != nil })
@@ -123,8 +123,8 @@ func (w *Work) Start() error {
 			return err
 		}
 	}
-	for _, path := range w.Damaged {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if w.Damaged {
+		if err := os.Remove(w.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("remove damaged file: %w", err)
 		}
 	}

@@ -218,8 +218,8 @@ func (p *Problem) trial(c *candidate) results.Trial {
 	return t
 }
 
-// memory is the journal of a search's observations, by which an interrupted search, which makes the same requests in the
-// same order, resumes without repeating simulations.
+// memory is the journal of a search's observations, by which an interrupted search, which makes the same requests in
+// the same order, resumes without repeating simulations.
 type memory struct {
 	journal
 	known map[string][]observation // observations found in the journal at first, by the name of their request

@@ -9,10 +9,10 @@ import (
 
 // claimGaps measures the claim gaps of a view's jobs: times in which one was ready and fresh, and no fresh one claimed.
 type claimGaps struct {
-	since  engine.Time // begin of the gap under way: a fresh job is ready since then, and none was claimed
-	streak uint64      // consecutive claims of retries while a fresh job was ready
-	long   []stretch   // gaps longer than a second, of the whole run, except those already folded into windows
-	hint   time.Duration
+	since  engine.Time   // begin of the gap under way: a fresh job is ready since then, and none was claimed
+	streak uint64        // consecutive claims of retries while a fresh job was ready
+	long   []stretch     // gaps longer than a second, of the whole run, except those already folded into windows
+	hint   time.Duration // longest gap that changes no figure of a current window
 }
 
 // endStretch ends the claim gap under way (a fresh job was ready, none was claimed) and adds it to the current windows.
@@ -64,7 +64,7 @@ func (v *view) noteStretch(since engine.Time) {
 	v.gaps.hint = shortest
 }
 
-// passOver counts a claim of a retry made while a fresh job was ready.
+// passOver counts, for starved.claims, a claim of a retry made while a fresh job was ready.
 func (v *view) passOver() {
 	v.gaps.streak++
 	for _, w := range v.open {

@@ -19,16 +19,16 @@ const (
 	numPeaks    = 3
 )
 
-// tally holds the counts of events in a stretch of virtual time.
+// tally holds the counts of events in a stretch of virtual time: a segment, or a window of several.
 type tally struct {
 	claims   [engine.NumClasses]uint64
-	finished uint64
-	failures uint64
+	finished uint64 // executions whose handler returned
+	failures uint64 // executions that did not end in success
 	firsts   uint64 // first successful executions of jobs
-	fenced   uint64
-	answered uint64 // callers who got a first success
+	fenced   uint64 // stale commits refused
+	answered uint64 // callers who got a first success before giving up
 	calls    [engine.NumOps]uint64
-	rows     [engine.NumOps]uint64
+	rows     [engine.NumOps]uint64 // jobs in the replies to these calls
 }
 
 // add adds the event counts of another stretch of virtual time to these counts.
@@ -47,7 +47,7 @@ func (t *tally) add(other *tally) {
 	t.answered += other.answered
 }
 
-// segment holds event counts, and integrals of levels such as jobs ready, between two times.
+// segment holds event counts and integrals of levels (jobs ready and so on) between two times; windows add them up.
 type segment struct {
 	tally
 	from       engine.Time

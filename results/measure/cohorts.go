@@ -15,7 +15,7 @@ type cohorts struct {
 	span    uint64      // time from there to the later one, which may be longer than an engine.Time
 	stretch uint32      // index of that span between edges
 	alike   bool        // no set is narrowed to a class or tenant: each span between edges is one cohort
-	kinds   uint32      // number of classes told apart; those with a greater number are one cohort
+	kinds   uint32      // number of classes told apart, plus 1 for all others
 	named   uint32      // number of tenants named by a set, plus 1 for all others
 	slots   []uint32    // by tenant, its index among the named tenants; 0, or beyond the end: not named
 	edges   []engine.Time

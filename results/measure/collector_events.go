@@ -196,7 +196,7 @@ func (c *Collector) onEnded(
 	}
 }
 
-// onSuccess counts an execution of j that ended in success.
+// onSuccess counts an execution of the job j that ended in success, as a duplicate if it is not the first.
 func (c *Collector) onSuccess(at engine.Time, j *knownJob, l *engine.Lease, ran time.Duration) {
 	c.succeeded++
 	j.remember(l.Token, ran, at)
@@ -232,7 +232,7 @@ func (c *Collector) appliesAgain(j *knownJob, l *engine.Lease, ran time.Duration
 	return guard == NoGuard || guard == CheckGuard && j.found != l.Token && ran > 0
 }
 
-// Committed counts an outcome that the store has applied or fenced (stale token), for engine.JobRecorder.
+// Committed counts an outcome (ack, nack, burial, return) that the store has applied, for engine.JobRecorder.
 func (c *Collector) Committed(at engine.Time, _ int32, kind engine.EventKind, o *engine.Outcome, r *engine.Result) {
 	c.committed(at, kind, o, r, 0)
 }

@@ -6,7 +6,7 @@ import (
 	"qsim/engine"
 )
 
-// death is the reason why a job was buried: limit, error kind, deadline and so on.
+// death is the reason why a job was buried, that is, is dead and not tried again: attempt limit, error kind and so on.
 type death uint8
 
 const (

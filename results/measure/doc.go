@@ -11,12 +11,12 @@
 //
 // A run is a simulation of a scenario under one of its policies and one seed. A storm is a failure or a burst of jobs
 // that the scenario injects in a window of time. A fresh job has had no attempt yet; a claim of a job after a failed or
-// lost attempt is a retry. A fresh job starves while it has waited beyond the threshold of its class.
+// lost attempt is a retry. A fresh job starves while it has waited beyond the threshold of its class. A caller is who
+// enqueues a job; one with patience gives up when that is over, and may enqueue the same job again, as a further copy.
 //
-// Metrics of jobs (waits, attempts, duplicates) cover the jobs enqueued between the end of the warm-up and the end of
-// arrivals; metrics of time (utilization, backlogs, goodput) cover that period. A filter narrows either to a storm or
-// to the time after it, to a class or to a tenant: a job set holds the metrics of jobs for one filter, a view those of
-// time.
+// Metrics of jobs (waits, attempts) cover the jobs enqueued between the end of the warm-up and the end of arrivals;
+// metrics of time (utilization, backlogs) cover that period. A filter narrows either to a storm or the time after it,
+// to a class or to a tenant: a job set holds the metrics of jobs for one filter, a view those of time.
 //
 // A job that is neither done nor dead when a run ends (censored) is never dropped, nor its age taken for its wait: it
 // ranks above all others, and a value that depends on its unknown wait is marked as a lower bound, ">=". A set without

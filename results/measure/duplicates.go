@@ -4,7 +4,7 @@ import (
 	"qsim/engine"
 )
 
-// cause is the reason for a duplicate execution: a job executed with success more than once.
+// cause is the reason why a job was executed with success more than once (a duplicate execution).
 type cause uint8
 
 const (
@@ -59,7 +59,7 @@ type resubmission struct {
 	done int // copies executed with success
 }
 
-// callerOf returns the ID of the first copy that the caller of a job enqueued.
+// callerOf returns the ID of the first copy of a caller's job, which stands for the caller, given the ID of any copy.
 func (c *Collector) callerOf(job engine.JobID) engine.JobID {
 	return job &^ c.copies
 }

@@ -24,12 +24,12 @@ type jobSet struct {
 	callerCounts
 
 	attemptsMax                int32
-	delaySum                   float64 // ns
-	duplicates, lapsed         uint64
+	delaySum                   float64           // ns
+	duplicates, lapsed         uint64            // executions: not the first success of a job; ended after their lease
 	causes                     [numCauses]uint64 // duplicates by cause; resubmissions are not duplicates
-	doubled                    uint64
-	busy, accepted             float64 // ns, in handlers
-	leasesExpired, leasesFalse uint64
+	doubled                    uint64            // jobs whose side effect was applied more than once
+	busy, accepted             float64           // ns in handlers; of these, in executions whose ack was accepted
+	leasesExpired, leasesFalse uint64            // leases recovered; of these, from a process that was alive
 }
 
 // callerCounts counts the callers whose first copy of a job is in a job set: all, those with patience (they give up or
@@ -55,7 +55,7 @@ func (s *jobSet) has(enqueued engine.Time, kind engine.Kind, tenant engine.Tenan
 	return s.covers(enqueued) && s.filter.has(kind, tenant)
 }
 
-// want makes a job set collect what a metric is computed from: histograms, counts; limit is the query's wait limit.
+// want makes a job set collect what a metric is computed from: histograms or counts; limit is the query's wait limit.
 func (s *jobSet) want(m *metric, limit time.Duration) {
 	keep := func(f family) { made(&s.waits[f].Ended) }
 	switch {
@@ -124,7 +124,7 @@ func (s *jobSet) firstClaim(k *claim) {
 	}
 }
 
-// done counts a job that is done: the number of the claim whose execution was acked, and how long that ran.
+// done counts a job that is done, given the number of the claim whose ack was accepted and its execution's run time.
 func (s *jobSet) done(delivery int32, ran time.Duration) {
 	if delivery > 1 {
 		s.retriesDone++
@@ -155,7 +155,7 @@ func (s *jobSet) buried(why death, unclaimed, starved bool) {
 	}
 }
 
-// leftOver counts a job that is unresolved at the end of the run.
+// leftOver counts a job unresolved at the end of the run; unstarted is how long it waits for a handler, −1: not so.
 func (s *jobSet) leftOver(u *unfinished.Job, unstarted time.Duration, starved bool) {
 	s.unresolved++
 	age := func(f family, d time.Duration) {
@@ -183,8 +183,8 @@ func (s *jobSet) leftOver(u *unfinished.Job, unstarted time.Duration, starved bo
 	}
 }
 
-// within returns the share of fresh jobs claimed within a wait limit, without those that have not waited that long when
-// the run ends.
+// within returns the value of fresh.within: the share of fresh jobs claimed within a wait limit. It leaves out
+// unclaimed jobs that have waited for less when the run ends.
 func (s *jobSet) within(limit time.Duration) Value {
 	for i := range s.limits {
 		if l := &s.limits[i]; l.limit == limit {

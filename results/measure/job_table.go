@@ -19,34 +19,35 @@ type knownJob struct {
 	pending    uint16       // claims whose execution has not started, and perhaps never will
 	successes  uint16       // executions that ended in success
 	late       [2]bool      // whether the lease of each of ran had expired when its execution ended
-	leased     bool
-	started    bool         // an execution under the latest lease has begun
-	runs       bool         // it is under way
+	leased     bool         // it has had no outcome since its latest claim
+	started    bool         // an execution under the lease of the latest claim has begun
+	runs       bool         // that execution is under way
 	lost       bool         // the holder knows that the lease of the latest claim is gone
 	ended      bool         // done or dead
 	twice      bool         // the effect of the job was applied more than once
 	cause      cause        // why the job may be executed again despite a success
 	taken      engine.Token // token at the latest recovery; all earlier leases are void
 	acked      engine.Token // token of the accepted ack
-	found      engine.Token // token of the latest execution that found its work already done when it started
-	ran        [2]execution // the latest executions that ended without an accepted ack
+	found      engine.Token // token of the latest execution that began after another had succeeded
+	ran        [2]execution // the latest two executions that ended in success, newest first
 	_          [8]byte      // to whole cache lines
 }
 
-// execution is a finished execution of a job: the token of its lease, and how long it ran.
+// execution is an execution of a job that ended in success: the fencing token of its lease, and how long it ran.
 type execution struct {
 	token engine.Token
 	ran   time.Duration
 }
 
-// remember keeps a successful execution that may yet be acked; of each job the latest two such executions are kept.
+// remember keeps the run time of a successful execution until its ack is accepted; of each job the latest two are kept.
 func (j *knownJob) remember(token engine.Token, ran time.Duration, now engine.Time) {
 	late := j.lost || now >= j.expires // of the latest lease, for which alone it is asked
 	j.ran[0], j.ran[1] = execution{token, ran}, j.ran[0]
 	j.late[0], j.late[1] = late, j.late[0]
 }
 
-// accept records that the store accepted the ack under a token, and returns its execution's run time, 0 if it runs on.
+// accept records that the store accepted the ack under a fencing token; it returns the execution's run time, 0 if
+// unknown.
 func (j *knownJob) accept(token engine.Token) time.Duration {
 	j.acked = token
 	for i := range j.ran {
@@ -57,7 +58,7 @@ func (j *knownJob) accept(token engine.Token) time.Duration {
 	return 0
 }
 
-// commit records that an outcome was committed, and returns how long the acked execution ran.
+// commit records an outcome that the store applied, and returns the run time of the execution if it was acked, else 0.
 func (j *knownJob) commit(kind engine.EventKind, o *engine.Outcome) (ran time.Duration) {
 	j.leased = false
 	switch kind {
@@ -92,7 +93,7 @@ func newJobTable() jobTable {
 	return jobTable{jobs: make([]knownJob, 1), places: make([]uint32, 512), shift: 64 - 9}
 }
 
-// home returns the slot of the hash table at which the search for id begins, by Fibonacci hashing.
+// home returns the slot of the index at which the search for a job ID begins, by Fibonacci hashing.
 func (t *jobTable) home(id engine.JobID) int {
 	return int(uint64(id) * 0x9e3779b97f4a7c15 >> (t.shift & 63))
 }

@@ -4,7 +4,7 @@ import (
 	"qsim/engine"
 )
 
-// machines holds the nodes of a run, their workers, and which of the nodes are down.
+// machines holds the nodes of a run (each a process with workers), the number of workers, and which nodes are down.
 type machines struct {
 	perNode     int64   // workers of one node
 	all         int64   // workers of all nodes

@@ -6,11 +6,11 @@ import (
 	"qsim/results/plain"
 )
 
-// Filters is a set of ways to narrow a metric.
+// Filters is a set of ways to narrow a metric: to a storm, to the time after one, to a class or to a tenant.
 type Filters uint8
 
-// ByDuring and the constants below are the filters that a metric may allow. NeedsLimit marks a metric that means
-// nothing without Query.Limit.
+// ByDuring and the constants below are the filters that a metric may allow: those by storm are ByDuring (the jobs or
+// the time within it) and ByAfter. NeedsLimit marks a metric that has no value without a wait limit in the query.
 const (
 	ByDuring Filters = 1 << iota
 	ByAfter
@@ -65,12 +65,12 @@ type metric struct {
 	basis  basis
 	family family // noFamily: the metric is not of a wait
 	of     func(q *question) Value
-	ofWait func(w *Waits) Value // with a family: the same, given the waits, at least one
+	ofWait func(w *Waits) Value // of a metric of waits: its value for a distribution with at least one wait
 }
 
 func some(v float64) Value { return Value{Value: v} }
 
-// atLeast returns a number as the value of a metric: as a lower bound if a condition holds.
+// atLeast returns the number v as the value of a metric, marked as a lower bound if bound is true.
 func atLeast(v float64, bound bool) Value { return Value{Value: v, Bound: plain.When(bound, ">=")} }
 
 func none(reason string) Value { return Value{Null: true, Reason: reason} }
@@ -103,7 +103,7 @@ func init() {
 	}
 }
 
-// lookup returns the metric with that name, nil if there is none.
+// lookup returns the metric with the given name, nil if there is none.
 func lookup(name string) *metric {
 	if i, ok := metricsByName[name]; ok {
 		return &allMetrics[i]
@@ -111,7 +111,7 @@ func lookup(name string) *metric {
 	return nil
 }
 
-// Rank returns the index of a metric in Metrics, or the length of Metrics if there is none of that name.
+// Rank returns the index of the metric with the given name in Metrics, by which files are sorted; their number if none.
 func Rank(name string) int {
 	if i, ok := metricsByName[name]; ok {
 		return i
@@ -137,7 +137,7 @@ func Metrics() []MetricInfo {
 // MetricNames returns the names of all metrics.
 func MetricNames() []string { return plain.Map(allMetrics, func(m metric) string { return m.Name }) }
 
-// Lookup returns the description of the metric with that name; ok is false if there is none.
+// Lookup returns the description of the metric with the given name; ok is false if there is none.
 func Lookup(name string) (info MetricInfo, ok bool) {
 	m := lookup(name)
 	if m == nil {
@@ -146,9 +146,9 @@ func Lookup(name string) (info MetricInfo, ok bool) {
 	return m.MetricInfo, true
 }
 
-// Queries returns the queries (metrics with filters) that are computed besides the metrics of the whole run: for each
-// storm the p99 of fresh waits during it and the recovery after it, then the queries of the objectives (the usual waits
-// without objectives) and of Settings.Asked, each once.
+// Queries returns the queries (metrics with filters) computed besides the metrics of the whole run, each once: for each
+// storm the p99 fresh wait during it and the recovery time after it, those of the objectives (without any: UsualWaits),
+// and those of Settings.Asked.
 func Queries(s *Settings) []Query {
 	var queries []Query
 	for _, storm := range s.Storms {
@@ -170,10 +170,10 @@ func Queries(s *Settings) []Query {
 // UsualWait is the metric that policies are compared by where a scenario has no objectives.
 const UsualWait = "fresh.wait.p99"
 
-// mostUsual is the highest number of classes for which UsualWaits returns a query each.
+// mostUsual is the highest number of classes, in the scenario's order, for which UsualWaits returns a query each.
 const mostUsual = 4
 
-// UsualWaits returns queries of the p99 waits of a scenario's first classes, or of all its jobs if there is one class.
+// UsualWaits returns the queries used without objectives: p99 fresh wait of each of the first classes, or of all jobs.
 func UsualWaits(s *Settings) []Query {
 	if len(s.Classes) < 2 {
 		return []Query{{Metric: UsualWait}}

@@ -42,7 +42,7 @@ func (c *Collector) anyPatience(class string) bool {
 	return false
 }
 
-// copyOf returns the number of a copy, from 0, among the copies that a caller enqueued of the same job.
+// copyOf returns the number of a copy, from 0, among the copies that its caller enqueued of one job, given its ID.
 func (c *Collector) copyOf(job engine.JobID) uint64 {
 	return uint64(job & c.copies)
 }
@@ -81,7 +81,7 @@ func (c *Collector) onAnswer(at engine.Time, o *engine.Outcome, r *engine.Result
 	}
 }
 
-// slowdownMetric returns the metric slowdown, whose value is unknown until CompareWithCalm.
+// slowdownMetric returns the metric slowdown, without a value until CompareWithCalm has that of a run without storms.
 func slowdownMetric() metric {
 	info := less(slowdown, "1", "slowdown by the storms",
 		"mean fresh wait ÷ that of the same seeds with all storms removed; asked for, it takes a second run")
@@ -89,7 +89,7 @@ func slowdownMetric() metric {
 	return ofJobs(info, func(*question) Value { return none("the seed was not run without storms") })
 }
 
-// CompareWithCalm sets the slowdowns of r: calm is a run of the same policy, seed and settings without storms.
+// CompareWithCalm sets the slowdowns of r, given the run calm of the same policy, seed and settings but without storms.
 func (r *Run) CompareWithCalm(calm *Run) {
 	k := 0
 	for i := range r.Values {
@@ -104,7 +104,7 @@ func (r *Run) CompareWithCalm(calm *Run) {
 	}
 }
 
-// slowdownBy returns the ratio of the mean waits with and without storms.
+// slowdownBy returns the value of slowdown: the mean fresh wait of a run with storms ÷ that of the run without them.
 func slowdownBy(stormy, quiet Value) Value {
 	switch {
 	case stormy.Null:

@@ -6,7 +6,7 @@ import (
 	"qsim/results/plain"
 )
 
-// Pool merges the histograms of waits of several runs: those of equal query (kind of wait and filters) into one.
+// Pool merges the distributions of waits of several runs: those of equal query (kind of wait and filters) into one.
 func Pool(runs []*Run) []NamedHistogram {
 	var pooled []NamedHistogram
 	for _, run := range runs {
@@ -28,8 +28,8 @@ func PoolOne(pooled []NamedHistogram, h *RunHistogram) []NamedHistogram {
 	return pooled
 }
 
-// PooledQuantile returns the value of a quantile query over all jobs of all seeds, and whether it is only a lower
-// bound; ok is false if q is no quantile query or pooled lacks the histogram.
+// PooledQuantile returns the value in seconds of a quantile query over all jobs of all seeds, and whether it is only a
+// lower bound; ok is false if q is no quantile query or pooled lacks the histogram.
 func PooledQuantile(q Query, pooled []NamedHistogram) (value float64, bound, ok bool) {
 	want, _ := HistogramOf(q)
 	m := lookup(q.Metric)
@@ -50,7 +50,7 @@ func (r *Run) Find(q Query) Value {
 	return Value{Query: q, Null: true, Reason: "it was not measured"}
 }
 
-// PoolTenants adds up the executions of each tenant over runs; nil if a run did not count them.
+// PoolTenants adds up, tenant by tenant, the counts of executions and waits of several runs; nil if a run has none.
 func PoolTenants(runs []*Run) []TenantCount {
 	var pooled []TenantCount
 	for i, run := range runs {
@@ -71,7 +71,7 @@ func PoolTenants(runs []*Run) []TenantCount {
 	return pooled
 }
 
-// PoolTenantWaits merges each tenant's waits of fresh jobs over runs.
+// PoolTenantWaits returns, by tenant, the p99 wait of fresh jobs over several runs; nil if a run has too few tenants.
 func PoolTenantWaits(runs []*Run) []TenantWait {
 	pooled := make([]TenantWait, len(runs[0].tenantWaits))
 	w := Waits{new(Histogram), new(Histogram)}

@@ -46,11 +46,11 @@ func ParseQuery(text string) (Query, error) {
 // QueryPart is one of the ways in which a query narrows its metric: during or after a storm, to a class or to a tenant.
 type QueryPart struct {
 	Word   string
-	Value  *string // within the query; empty: not narrowed so
+	Value  *string // the query's field for it, such as the storm's name; empty: not narrowed so
 	Filter Filters
 }
 
-// Parts returns all ways to narrow a query, in the order of its text.
+// Parts returns all ways to narrow a query, used or not, in the order of its text; each Value points into the query.
 func (q *Query) Parts() []QueryPart {
 	return []QueryPart{{"during", &q.During, ByDuring}, {"after", &q.After, ByAfter}, {"class", &q.Class, ByClass},
 		{"tenant", &q.Tenant, ByTenant}}

@@ -26,7 +26,7 @@ type question struct {
 
 const noJobCounts = "no job of that time counts: it is not between the end of the warm-up and the end of arrivals"
 
-// question returns a query with the counters for its value, or with the reason why it has none.
+// question returns a query with the counters, made if need be, for its value, or with the reason why it has none.
 func (c *Collector) question(q Query) question {
 	m := lookup(q.Metric)
 	asked := question{Collector: c, view: c.whole, Query: q, metric: m}
@@ -79,12 +79,12 @@ func filtersOf(q Query) (f Filters) {
 	return f
 }
 
-// window returns the storm with that name, nil if there is none.
+// window returns the window of time of the storm with the given name, nil if there is none.
 func (c *Collector) window(name string) *Window {
 	return plain.Find(c.settings.Storms, func(w *Window) bool { return w.Name == name })
 }
 
-// tenantNamed returns the ID of the tenant with that name, 0 if there is none.
+// tenantNamed returns the ID of the tenant with the given name, 0 if there is none.
 func (c *Collector) tenantNamed(name string) engine.TenantID {
 	return engine.TenantID(max(slices.Index(c.settings.Tenants, name), 0))
 }
@@ -163,7 +163,7 @@ func (m *metric) histogramOf(q Query) Query {
 	return q
 }
 
-// endlessTries is the number of claims of one job from which a run has a warning of a livelock.
+// endlessTries is the number of claims of one job from which on a run with jobs left has a warning of a livelock.
 const endlessTries = 1000
 
 // warnings returns sentences about the run that cast doubt on its numbers, such as a livelock.

@@ -15,16 +15,16 @@ type Run struct {
 
 	tenantWaits []PackedWaits // waits of the first mostTenantWaits of Tenants
 
-	means []Value // mean fresh waits, in the order of the slowdown values
+	means []Value // mean fresh wait for each value of the metric slowdown, in their order
 }
 
-// Value is the value of one metric in one run. Bound is ">=" for a lower bound, as of a quantile among unresolved jobs.
+// Value is the value of one metric in one run, in the metric's unit, or the reason why it has none.
 type Value struct {
 	Query
 	Value  float64
 	Null   bool // no value; Reason explains why
 	Reason string
-	Bound  string // "" or ">="
+	Bound  string // ">=": a lower bound, as of a quantile whose rank falls among unresolved jobs; or ""
 }
 
 // Series are the time series of one run: element i covers the virtual time [i*Bucket, (i+1)*Bucket). NaN marks a bucket

@@ -41,10 +41,10 @@ type Objective struct {
 type Settings struct {
 	Scenario    string
 	Description string
-	ConfigHash  string // hash of the resolved scenario, 8 hex digits
-	Duration    time.Duration
-	Drain       time.Duration
-	Warmup      time.Duration
+	ConfigHash  string        // hash of the resolved scenario, 8 hex digits
+	Duration    time.Duration // virtual time in which jobs arrive, warm-up included
+	Drain       time.Duration // longest time after it for the jobs that are left
+	Warmup      time.Duration // time at the beginning that metrics leave out
 	Bucket      time.Duration // width of a time series' bucket
 	Nodes       int
 	Workers     int                  // workers per node
@@ -60,7 +60,7 @@ type Settings struct {
 	Loads        []Load        // load of each class, by engine.Kind
 	Objectives   []Objective
 	Asked        []Query // queries measured in addition to those of the objectives
-	Baseline     int     // index of the baseline in Policies
+	Baseline     int     // index in Policies of the policy with which the others are compared
 	Policies     []PolicyInfo
 
 	Tenants []string // names of tenants by engine.TenantID; number 0 is no tenant
@@ -148,12 +148,12 @@ type PolicyInfo struct {
 	Entitled float64
 	// Nodes and Workers are overrides by the policy; 0: as in Settings.
 	Nodes, Workers int
-	// Rate and Service are those of the jobs under the policy; both 0: as in Settings.
+	// Rate (arrivals per second) and Service (mean service time) are those under the policy; both 0: as in Settings.
 	Rate    float64       `json:",omitzero"`
 	Service time.Duration `json:",omitzero"`
 	// Storms are the windows of the storms under the policy, in the order of Settings.Storms; nil: as there.
 	Storms []Window `json:",omitempty"`
-	// Lease is the lease TTL, counted from the claim and from each heartbeat among the events; 0: unlimited, or the events
-	// have no heartbeats.
+	// Lease is the lease TTL, counted from the claim and from each recorded heartbeat; 0: it is unlimited, or heartbeats
+	// are not recorded.
 	Lease time.Duration
 }

@@ -35,7 +35,7 @@ func newStarving(s *Settings) starving {
 	return b
 }
 
-// limit returns the longest wait of a fresh job of a class without starving.
+// limit returns the threshold of a class: the longest wait of a fresh job that does not count as starving.
 func (b *starving) limit(kind engine.Kind) time.Duration {
 	if int(kind) < len(b.lanes) {
 		return b.lanes[kind].after
@@ -233,7 +233,7 @@ func (h *hunger) judge(now, ready engine.Time, class engine.Class) {
 type lane struct {
 	after time.Duration
 	queue []readied
-	first int // earliest time in the queue, if live > 0
+	first int // index of the earliest time with jobs, if live > 0
 	live  int // jobs in the queue
 	empty int // entries behind first whose jobs have all left
 }
@@ -328,5 +328,5 @@ func starvingMetrics() []metric {
 	}
 }
 
-// crowding is the name of the only metric that counts claims of other jobs while a job starves.
+// crowding is the name of the metric for which claims of other jobs are counted while a fresh job starves.
 const crowding = "starved.crowding"

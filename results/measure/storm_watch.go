@@ -16,14 +16,14 @@ const drainQuantile = 0.95
 // stormWatch measures, for one storm, how long afterwards the backlog takes to drain and the waits take to recover.
 type stormWatch struct {
 	name        string
-	over        engine.Time
+	over        engine.Time // end of the storm
 	drainedAt   engine.Time // time at which the backlog had drained; −1: not yet
 	recovery    *recovery   // sliding windows of waits; nil: the load gives no length for them
 	candidate   engine.Time // time since which the p95 is back in range; −1: it is not
 	recoveredAt engine.Time // time at which the waits had recovered; −1: not yet
 }
 
-// drained returns the drain time of the storm, a lower bound if the backlog had not drained by end.
+// drained returns the value of drain.time for the storm, a lower bound if its backlog had not drained by end.
 func (w *stormWatch) drained(end engine.Time) Value {
 	if w.drainedAt < 0 {
 		return atLeast(end.Sub(w.over).Seconds(), true)
@@ -105,8 +105,7 @@ func (v *view) isAsked(all []question, metric string) bool {
 	})
 }
 
-// stormOf returns the measurements of the storm with that name, or of the last storm if the name is empty; nil if there
-// is none.
+// stormOf returns the measurements of the storm of the given name, of the last one if that is ""; nil: there is none.
 func (v *view) stormOf(name string) *stormWatch {
 	at := len(v.storms.watches) - 1
 	if name != "" {
@@ -181,11 +180,11 @@ func (l *backlogLevels) quantile(q float64) int64 {
 }
 
 const (
-	fewestWindows  = 20
+	fewestWindows  = 20   // with fewer windows before the first storm, recovery.time has no value
 	windowSteps    = 10   // a window slides by a tenth of its length
 	windowServices = 30   // a window lasts this many mean service times
 	windowArrivals = 200  // a window lasts this many arrivals, if that is longer
-	stayWindows    = 3    // the p95 must stay back for this many windows
+	stayWindows    = 3    // the p95 must stay in its normal range for the time of this many windows
 	mostSteps      = 1e5  // most steps of a run
 	windowQuantile = 0.95 // quantile of the fresh waits in a window
 	calmQuantile   = 0.99 // quantile of that over the windows before the first storm
@@ -301,7 +300,7 @@ func (v *view) onStep(r *recovery) {
 	}
 }
 
-// judge sets a storm's recovery time once the p95 wait has stayed at its level from before the storms long enough.
+// judge sets a storm's recovery time once the p95 wait has stayed within its range from before the storms long enough.
 func (w *stormWatch) judge(now engine.Time) {
 	switch {
 	case now < w.over || w.recoveredAt >= 0:

@@ -7,7 +7,7 @@ import (
 	"qsim/results/plain"
 )
 
-// tenantCounts counts executions, demand and waits, each by tenant.
+// tenantCounts counts executions, demand (jobs ready or in flight) and waits of fresh jobs, each by tenant.
 type tenantCounts struct {
 	all   []tenantTally
 	fresh []PackedWaits // waits of the first MostTenantWaits tenants; number 0 (jobs of no tenant) stays empty
@@ -27,7 +27,7 @@ type tenantTally struct {
 	longest int64   // longest of them in ns
 }
 
-// TenantCount counts the executions of one tenant between the end of the warm-up and the end of arrivals.
+// TenantCount counts executions and waits of one tenant between the end of the warm-up and the end of arrivals.
 type TenantCount struct {
 	Executions  int64   // executions finished
 	FreshClaims int64   // number of first claims
@@ -170,7 +170,7 @@ func (t *tenantCounts) distributions(n int) []PackedWaits {
 	return list
 }
 
-// counted returns, by tenant, the executions in a window and the waits of claimed fresh jobs; nil if not counted.
+// counted returns, for each tenant but number 0 (no tenant), executions and waits of claimed fresh jobs; nil: unknown.
 func (t *tenantCounts) counted(names int, shares *tenantShares) []TenantCount {
 	n := min(names-1, mostTenants)
 	if n < 2 || shares == nil || !shares.ended {

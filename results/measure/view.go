@@ -12,7 +12,7 @@ type filter struct {
 	tenant engine.TenantID // tenant; 0: any
 }
 
-// has reports whether a job of that class and tenant passes the filter.
+// has reports whether a job of the given class and tenant passes the filter.
 func (f filter) has(kind engine.Kind, tenant engine.TenantID) bool {
 	return (f.kind < 0 || f.kind == int32(kind)) && (f.tenant == 0 || f.tenant == tenant)
 }
@@ -40,7 +40,7 @@ type view struct {
 	edges      []engine.Time  // future begins and ends of windows, ascending
 	windows    []*clockWindow // the first is the whole run
 	open       []*clockWindow // windows that contain the present time
-	fencedLate uint64
+	fencedLate uint64         // stale commits after the end of arrivals, added to those of the whole run
 
 	gaps    claimGaps
 	deficit deficit
@@ -63,7 +63,7 @@ func newView(c *Collector, f filter) *view {
 	return v
 }
 
-// window returns the counts over a window of virtual time, creating them if there are none.
+// window returns the view's counts over a window of virtual time, creating them if there are none.
 func (v *view) window(of stretch) *clockWindow {
 	return among(&v.windows, func(w *clockWindow) bool { return w.stretch == of },
 		func() *clockWindow { return &clockWindow{stretch: of} })
@@ -227,7 +227,7 @@ func (v *view) close(nothing bool) {
 	v.windows[0].fenced += v.fencedLate
 }
 
-// claimed counts a claim of a job that the view measures.
+// claimed counts a claim of a job that the view measures: it is no longer ready, and a fresh one ends a claim gap.
 func (v *view) claimed(k *claim) {
 	v.segment.claims[k.class]++
 	if v.entitled != 0 {
@@ -264,7 +264,7 @@ func (v *view) claimedElsewhere(class engine.Class) {
 
 // deficit is the number of claims by which fresh jobs fall short of the share that the policy guarantees them.
 type deficit struct {
-	now, worst float64 // claims over the worst stretch that ends now
+	now, worst float64 // claims, over the worst stretch that ends now and over the worst of the run
 }
 
 // weighClaim updates, at a claim, by how many claims fresh jobs fall short of the share that the policy guarantees

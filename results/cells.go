@@ -29,7 +29,7 @@ type TableCell struct {
 	difference *Contrast // difference from the baseline; nil: there is none
 }
 
-// CellOf returns the results table's cell for a metric and the policy with index i; its field Best is not set.
+// CellOf returns the results table's cell for the metric q under policy i, all but its field Best, which ColumnOf sets.
 func CellOf(s *Summary, i int, q measure.Query) TableCell {
 	p, info := &s.Policies[i], s.lookup(q)
 	e, d := p.Find(q), p.Against(q)
@@ -88,7 +88,7 @@ func (c *TableCell) Marks() string {
 	return marks
 }
 
-// changeOf returns, as text, the relative change of a metric from the baseline to another policy.
+// changeOf returns the relative change of a metric from the baseline to policy p as text, such as −97%; "": unknown.
 func (s *Summary) changeOf(p *PolicySummary, q measure.Query) string {
 	e, base := p.Find(q), s.Policies[s.Baseline()].Find(q)
 	switch {
@@ -163,7 +163,7 @@ func FormatValue(v float64, info measure.MetricInfo) string {
 // many times the value itself.
 const vague = 5
 
-// FormatEstimate returns the value of an estimate as text, a lower bound with ≥ before it.
+// FormatEstimate returns an estimate's value in its metric's unit as text: 4m13s, ≥ 2h00m (a lower bound), Missing.
 func FormatEstimate(e *Estimate, info measure.MetricInfo) string {
 	if e == nil || e.Null() {
 		return plain.Missing
@@ -233,7 +233,7 @@ func inUnitOf(info measure.MetricInfo, bound string) measure.MetricInfo {
 	return info
 }
 
-// Words returns the measured value that a verdict is about, with the half-width of its confidence interval, as text.
+// Words returns the measured value that a verdict is about and the half-width of its interval as text: "4m13s ±12.6s".
 func (v *Verdict) Words() string {
 	info, _ := measure.Lookup(v.Metric)
 	info = inUnitOf(info, v.Text)

@@ -133,7 +133,7 @@ func (s *Summary) usualWaits() (queries []measure.Query) {
 	return queries
 }
 
-// add appends a column for each of the given metrics that the table lacks and that was measured.
+// add appends a column, in the given group, for each of the metrics that the table lacks and that was measured.
 func (t *Table) add(s *Summary, part Part, queries []measure.Query) {
 	for _, q := range queries {
 		if t.Find(q) == nil && s.Policies[0].Find(q) != nil {
@@ -196,16 +196,16 @@ func (c *Column) zero() bool {
 	return !slices.ContainsFunc(c.Cells, func(cell TableCell) bool { return cell.Mean != 0 })
 }
 
-// null reports whether a column has no value under any policy.
+// null reports whether a column has no value under any policy, so that it cannot count as a cost.
 func (c *Column) null() bool {
 	return !slices.ContainsFunc(c.Cells, func(cell TableCell) bool { return !math.IsNaN(cell.Mean) })
 }
 
 // Goal is the bound that an objective sets in a column of a results table, with the policies that it is set for.
 type Goal struct {
-	Text     string   // ≤ 10s
+	Text     string   // the bound as text: ≤ 10s
 	Policies []string // labels of the policies that have a verdict; nil: all
-	Expect   bool     // the bound is expected to be missed
+	Expect   bool     // the scenario expects the bound to be missed
 }
 
 // addGoal adds the bound of a verdict to the column's goals, or the verdict's policy to the goal with that bound.

@@ -7,7 +7,7 @@ import (
 	"qsim/results/plain"
 )
 
-// compare computes each policy's differences from the baseline. In Holm's correction for multiple tests, the
+// compare sets each policy's differences from the baseline (Versus). In Holm's correction for multiple tests, the
 // differences that the results table shows are one family, and all others another.
 func (s *Summary) compare() {
 	base := &s.Policies[s.Baseline()]
@@ -80,12 +80,12 @@ func decide(family []*Contrast) {
 	}
 }
 
-// sure reports whether the sign of a difference is certain: a value that is only a lower bound may really be higher.
+// sure reports whether the sign of a difference is certain although values (with bound ">=") may really be higher.
 func sure(difference float64, bound, baseBound string) bool {
 	return (bound == "" || difference > 0) && (baseBound == "" || difference < 0)
 }
 
-// judge computes the verdict of every objective under every policy that the objective applies to.
+// judge appends to Objectives the verdict of every objective under every policy that the objective applies to.
 func (s *Summary) judge() {
 	for _, o := range s.Settings.Objectives {
 		for _, p := range s.policiesOf(o.Policy) {

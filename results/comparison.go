@@ -38,7 +38,7 @@ type Side struct {
 
 // Gate is the limit beyond which a change for the worse counts as a regression.
 type Gate struct {
-	Set    bool
+	Set    bool    // there is a limit: each change gets a verdict
 	Most   float64 // share of the base value, at least 0, by which a metric may get worse
 	Strict bool    // an unclear change counts as a regression
 }
@@ -109,7 +109,7 @@ func (c *Change) Words() ChangeWords {
 	return w
 }
 
-// Named is a summary to compare, with its name in messages and the version of the program that made it.
+// Named is a summary to compare, with its name in messages and the version of the program that wrote it ("": unknown).
 type Named struct {
 	*Summary
 	Name, Version string
@@ -205,7 +205,7 @@ func (s *Summary) labels() []string {
 	return plain.Map(s.Policies, func(p PolicySummary) string { return p.Label })
 }
 
-// labelled returns the policy with that label, nil if there is none.
+// labelled returns the policy with the given label, nil if there is none.
 func (s *Summary) labelled(label string) *PolicySummary {
 	return plain.Find(s.Policies, func(p *PolicySummary) bool { return p.Label == label })
 }

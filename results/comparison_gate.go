@@ -163,7 +163,7 @@ func (c *Comparison) confirm() {
 	}
 }
 
-// Note returns the remark printed beside a change's verdict, or the reason why it has no difference.
+// Note returns the text printed beside a change: "worse", what would make it clear, or why it has no difference; or "".
 func (d *Change) Note() string {
 	switch {
 	case d.Verdict == Unclear:

@@ -96,7 +96,7 @@ func (p *PolicySummary) csvRow(e *Estimate) []string {
 	return append(row, strconv.FormatBool(d.Shown), strconv.FormatBool(d.Same))
 }
 
-// seriesColumns returns the columns of a time series in the order of series.csv; the last are those of single classes.
+// seriesColumns returns the columns of series.csv in order, with pointers to their values; those of classes are last.
 func seriesColumns(s *measure.Series, classes []string) []seriesColumn {
 	columns := []seriesColumn{
 		{"fresh_wait_p50_s", &s.FreshWaitP50}, {"fresh_wait_p99_s", &s.FreshWaitP99}, {"fresh_ready", &s.FreshReady},

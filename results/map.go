@@ -2,19 +2,19 @@ package results
 
 import "qsim/results/measure"
 
-// Map holds the values of a metric over a grid of values of two keys (parameters) of a scenario, under each policy.
+// Map holds the values of a metric over a grid of values of two scenario keys, and the edge beyond which a condition on
+// the metric holds, under each policy.
 type Map struct {
 	Scenario, ConfigHash, Version string
 
 	Query            measure.Query
 	Seeds            int // number of seeds at each point
 	XKey, YKey       string
-	XValues, YValues []string // values of the coarse grid's axes, ascending
+	XValues, YValues []string // values of the two keys on the axes, ascending
 	// Steps is the number of grid positions from one value to the next, and the first value has position 0: tiles and
 	// edges are placed by grid positions.
 	Steps int
-	// Edge is the condition that holds beyond the edge, for example "above 10s"; empty: the measured event never happens
-	// within the run.
+	// Edge is the condition on the metric that holds beyond the edge: "above 10s"; empty: its event does not happen.
 	Edge   string
 	Panels []MapPanel // maps of the policies, at least one
 }
@@ -29,7 +29,7 @@ type MapPanel struct {
 	Measured, Full int
 }
 
-// MapTile is a rectangle in a panel of a Map (a metric over two keys) with the value at the nearest point simulated.
+// MapTile is a rectangle in a panel of a Map, in grid positions (Steps), with the value at the nearest point simulated.
 type MapTile struct {
 	X0, X1, Y0, Y1 float64
 	Value          MapValue
@@ -39,7 +39,7 @@ type MapTile struct {
 type MapValue struct {
 	Mean   float64 // mean over the seeds with a value or a bound, see AtLeast; NaN: no such seed
 	Never  bool    // most seeds have only a lower bound, beyond the edge: the event did not happen
-	Beyond bool    // the point lies on the far side of the edge under most seeds
+	Beyond bool    // the condition (Map.Edge) holds at the point under most seeds
 	Seeds  int
 	Bounds int    // number of seeds with only a lower bound
 	Reason string // reason why there is no value

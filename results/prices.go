@@ -39,7 +39,7 @@ func waits(family string) []string {
 	return []string{family + ".p50", family + ".p90", family + ".p99", family + ".p999", family + ".max"}
 }
 
-// priceOf returns how a metric counts as a cost of a policy, nil if it is not one of the costs.
+// priceOf returns the description of a metric as a cost of a policy, nil if it is not one of the costs.
 func priceOf(metric string) *price {
 	return plain.Find(prices, func(p *price) bool { return p.metric == metric })
 }
@@ -141,7 +141,7 @@ func (c *Column) apart(i, k int) bool {
 	return !Equivalent(d.Low, d.High, less.Mean, c.within) && (n < fewSeeds || d.P < alpha/float64(len(c.Cells)-1))
 }
 
-// told reports whether a cell differs from the baseline: significantly or, with too few seeds to test, in its mean.
+// told reports whether a cell differs from the baseline's: significantly or, with too few seeds to test, in its mean.
 func (c *TableCell) told() bool {
 	return c.Mark != "≈" && !(c.unsure() && c.Estimate.N >= fewSeeds)
 }

@@ -122,7 +122,7 @@ func judge(e *Estimate, above bool, bound float64) (o Outcome, seeds int, reason
 	return Unclear, seeds, plain.When(seeds == 0, "the value is at the bound")
 }
 
-// oneSeed is the reason for a missing interval: there is only one seed.
+// oneSeed is the reason, as text, why an objective has no verdict or a value no interval: there is only one seed.
 const oneSeed = "one seed has no interval"
 
 // counts reports whether an estimate is a whole number of jobs, claims or the like, and not a time, a share or a rate.
@@ -186,7 +186,7 @@ func studentQuantile(freedom, p float64) float64 {
 	return steady(math.Sqrt(freedom * (1 - x) / x))
 }
 
-// studentTails returns the probability that Student's t with that many degrees of freedom lies beyond t on either side.
+// studentTails returns the probability that Student's t with the given degrees of freedom lies beyond t on either side.
 func studentTails(freedom, t float64) float64 {
 	return min(1, steady(mathext.RegIncBeta(freedom/2, 0.5, freedom/(float64(t*t)+freedom))))
 }
@@ -198,7 +198,7 @@ func steady(v float64) float64 {
 	return rounded
 }
 
-// halfWidth is the half-width of the t-interval of n values with the given standard deviation; NaN for n < 2.
+// halfWidth returns the half-width of n values' t-interval with an error probability of level; NaN for n < 2.
 func halfWidth(deviation float64, n int, level float64) float64 {
 	if n < 2 {
 		return math.NaN()
@@ -281,7 +281,7 @@ func Excess(base, new []float64, factor float64, less, paired bool) (excess, p f
 	return excess, p
 }
 
-// power is the desired probability of detecting a difference that exists.
+// power is the probability of detecting a difference that exists for which Detectable is computed.
 const power = 0.8
 
 // Detectable is the smallest difference of two means, as a share of the mean, that a comparison of n values with n

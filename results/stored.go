@@ -41,13 +41,13 @@ func (s *Summary) encodeData() ([]byte, error) {
 	return compressed(func(w io.Writer) error { return json.NewEncoder(w).Encode(data) })
 }
 
-// Stored is a run that was read from its folder: summary, run.json and scenario.
+// Stored is a run that was read from its folder: its summary, the content of run.json and its scenario.
 type Stored struct {
 	// Summary has Settings and Data as far as the folder has them.
 	Summary  *Summary
-	Made     RunInfo // content of run.json; zero if there is none
-	Scenario []byte  // scenario.yaml; nil if there is none
-	Absent   []string
+	Made     RunInfo  // content of run.json; zero if there is none
+	Scenario []byte   // scenario.yaml; nil if there is none
+	Absent   []string // paths of the files that an earlier version did not write
 }
 
 // ReadStored reads a run from the files that Files returned. read returns the bytes of a file by its path below the
@@ -86,7 +86,7 @@ func ReadStored(read func(path string) ([]byte, error)) (*Stored, error) {
 	return stored, nil
 }
 
-// readData sets the summary's settings and pooled histograms from the bytes of dataFile.
+// readData sets the summary's Settings and, but for time series, Data from the bytes of data.json.gz.
 func (s *Summary) readData(text []byte) error {
 	zip, err := gzip.NewReader(bytes.NewReader(text))
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *Summary) readData(text []byte) error {
 	return nil
 }
 
-// HasSeries reports whether there is a time series of every policy and seed.
+// HasSeries reports whether there is a time series of every policy and seed, which most charts need.
 func (s *Summary) HasSeries() bool {
 	return s.everySeries(func(series *measure.Series) bool { return len(series.FreshReady) > 0 })
 }
@@ -142,7 +142,7 @@ func (s *Summary) everySeries(has func(series *measure.Series) bool) bool {
 	return len(s.Data) > 0 && len(s.Data) == len(s.Policies) && len(s.Data[0].Series) > 0
 }
 
-// checkTenants returns an error if counts or waits of tenants are impossible for a run.
+// checkTenants returns an error if waits by tenant that a file holds are impossible, or are not of all tenants counted.
 func checkTenants(counts []measure.TenantCount, waits []measure.TenantWait) error {
 	if len(waits) > 0 && len(waits) != min(len(counts), measure.MostTenantWaits) {
 		return fmt.Errorf("it has waits of %d tenants and counts of %d", len(waits), len(counts))
@@ -158,9 +158,9 @@ func checkTenants(counts []measure.TenantCount, waits []measure.TenantWait) erro
 // seriesReader reads series.csv.gz into the chart data of a Summary.
 type seriesReader struct {
 	*Summary
-	label, seed string // policy label and seed of the rows being read
-	into        *measure.Series
-	columns     []*[]float64 // destination of each column of the file, from the fourth on; nil: an unknown column
+	label, seed string          // policy label and seed of the rows being read
+	into        *measure.Series // their time series
+	columns     []*[]float64    // destination of each column of the file, from the fourth on; nil: an unknown column
 	names       []string
 }
 
@@ -201,7 +201,7 @@ func (s *Summary) readSeries(text []byte) error {
 	}
 }
 
-// take adds one row of series.csv to the series of its policy and seed.
+// take appends the values of one row of series.csv to the time series of the row's policy and seed.
 func (r *seriesReader) take(row []string) error {
 	if r.into == nil || row[1] != r.seed || row[0] != r.label {
 		if err := r.begin(row[0], row[1]); err != nil {

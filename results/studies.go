@@ -79,7 +79,7 @@ func (s *Sweep) Values(index int) []string {
 	return values
 }
 
-// ShortKeys returns the last words of the axes' keys, or the whole keys where the last words are the same.
+// ShortKeys returns headings for the axes: the last word of each key, or the whole key where last words are the same.
 func (s *Sweep) ShortKeys() []string {
 	short, seen := make([]string, len(s.Axes)), map[string]int{}
 	for i := range s.Axes {
@@ -153,8 +153,8 @@ type Tuning struct {
 	Axes       []Axis        `json:"axes"`       // keys with the values that were searched
 	Policies   []TunedPolicy `json:"policies"`   // policies in the order of the scenario
 
-	Query  measure.Query `json:"-"` // metric to minimize or maximize; without Metric it is the margin
-	Margin bool          `json:"-"` // the goal is the largest least margin of all objectives
+	Query  measure.Query `json:"-"` // metric to minimize or maximize; no Metric: the margin, see below
+	Margin bool          `json:"-"` // the goal is the largest margin: least distance of an objective's metric to its bound
 }
 
 // TunedPolicy is the result, for one policy, of a search for the best setting (combination of values of scenario keys).

@@ -51,7 +51,7 @@ func Summarize(s *measure.Settings, runs []measure.Run, o Options) (*Summary, er
 	return sum, nil
 }
 
-// align returns the runs by policy and seed, restricted to the seeds that all policies finished.
+// align returns the runs by policy, then seed in ascending order, and the seeds: only those that all policies finished.
 func align(s *measure.Settings, runs []measure.Run) (grid [][]*measure.Run, seeds []uint64, err error) {
 	grid = make([][]*measure.Run, len(s.Policies))
 	if len(grid) == 0 {
@@ -84,7 +84,7 @@ func align(s *measure.Settings, runs []measure.Run) (grid [][]*measure.Run, seed
 	return grid, seeds, nil
 }
 
-// isPartial reports whether some seed that was requested or run is missing in seeds, those that every policy finished.
+// isPartial reports whether some seed that was requested or run is missing in seeds, which every policy finished.
 func isPartial(runs []measure.Run, seeds, asked []uint64) bool {
 	missing := func(seed uint64) bool {
 		_, found := slices.BinarySearch(seeds, seed)
@@ -160,7 +160,7 @@ func NewWatch(s *measure.Settings, g float64) *Watch {
 	return &Watch{error: g, queries: watchedQueries(s), policies: make([]watched, len(s.Policies))}
 }
 
-// watchedQueries returns the metrics, each once, whose intervals decide when the seeds are enough.
+// watchedQueries returns the metrics, each once, whose confidence intervals a stopping rule (Watch) looks at.
 func watchedQueries(s *measure.Settings) []measure.Query {
 	if len(s.Objectives) == 0 {
 		return []measure.Query{{Metric: measure.UsualWait}}

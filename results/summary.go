@@ -78,7 +78,7 @@ type Estimate struct {
 // Null reports whether the estimate has no value.
 func (e *Estimate) Null() bool { return math.IsNaN(e.Mean) }
 
-// Finite reports whether there is an estimate with a value that can be drawn. e may be nil.
+// Finite reports whether a chart can draw the estimate: e is not nil, and its value neither missing nor infinite.
 func (e *Estimate) Finite() bool { return e != nil && !e.Null() && !math.IsInf(e.Mean, 0) }
 
 // Contrast is the difference of a metric between two samples of runs, with its test: of a policy and the baseline, or
@@ -144,7 +144,7 @@ func (v *Verdict) Failed(strict bool) bool {
 	return strict
 }
 
-// Metric returns a policy's estimate of the metric with that name over the whole run, nil if there is none.
+// Metric returns a policy's estimate of the metric with the given name over the whole run, nil if there is none.
 func (p *PolicySummary) Metric(name string) *Estimate { return p.Find(measure.Query{Metric: name}) }
 
 // Find returns the policy's estimate for the query q (a metric with its filters), nil if there is none.
@@ -158,7 +158,7 @@ func (p *PolicySummary) Against(q measure.Query) *Contrast {
 	return plain.Find(p.Versus, func(d *Contrast) bool { return d.Query == q })
 }
 
-// Options are the options of Summarize: requested seeds, what an unclear verdict means, and the stopping rule.
+// Options are the options of Summarize: the seeds requested, whether an unclear verdict fails, and the stopping rule.
 type Options struct {
 	Seeds  []uint64 // requested seeds; nil: those of the runs
 	Strict bool     // an unclear objective fails

@@ -14,7 +14,7 @@ import (
 // fewSeeds is the number of seeds below which a t-interval is too uncertain to rely on.
 const fewSeeds = 5
 
-// warn adds the warnings of a summary. grid holds the runs by policy, then seed; asked is the number of seeds
+// warn adds the warnings to a summary. grid holds the runs by policy, then seed; asked is the number of seeds
 // requested.
 func (s *Summary) warn(grid [][]*measure.Run, asked int) {
 	add := func(format string, args ...any) { s.Warnings = append(s.Warnings, fmt.Sprintf(format, args...)) }
@@ -64,7 +64,7 @@ func (s *Summary) warnOfUnclear(add func(string, ...any)) {
 	}
 }
 
-// Note returns the remark printed beside the sign of a verdict, "" for none.
+// Note returns the text printed beside a verdict's sign, such as "as expected" or how many seeds would decide; or "".
 func (v *Verdict) Note() string {
 	switch {
 	case v.Outcome == Unclear:
@@ -77,7 +77,7 @@ func (v *Verdict) Note() string {
 	return ""
 }
 
-// toDecide returns what would decide an unclear verdict: how many seeds, or the reason why none would.
+// toDecide returns, as a phrase, what would decide an unclear verdict: how many seeds, or the reason why none would.
 func toDecide(seeds int, reason string) string {
 	return plain.Either(seeds > 0, fmt.Sprintf("run about %d seeds", seeds), reason)
 }
@@ -147,7 +147,7 @@ func (s *Summary) warnOfRelapse(i int, runs []*measure.Run, add func(string, ...
 	}
 }
 
-// starvedWithin returns for how many seconds from one time to another fresh jobs starved in a run, in whole buckets.
+// starvedWithin returns for how many seconds fresh jobs starved in a run between two times, in whole buckets of Series.
 func starvedWithin(run *measure.Run, set *measure.Settings, from, to time.Duration) float64 {
 	starved := 0.0
 	for i, share := range run.Series.Starved {
@@ -200,7 +200,7 @@ func offered(s *measure.Settings, i int) float64 {
 // taken for one that is c times as fast.
 const warmUpMultiple = 5
 
-// settles returns the warm-up time that a queue with that many workers needs at that load, which must be below 1.
+// settles returns the time that a queue with the given workers takes to forget its empty start at a load below 1.
 func settles(service time.Duration, workers, load float64) time.Duration {
 	gap := 1 - math.Sqrt(load)
 	return time.Duration(min(warmUpMultiple*float64(service)/(workers*gap*gap), math.MaxInt64/2))
@@ -326,7 +326,7 @@ const (
 	ownDeviations  = 3
 )
 
-// growing reports whether a run's backlog grew over the last three tenths of the arrival period.
+// growing reports whether a run's backlog grew over the last three tenths of the time in which jobs arrive.
 func growing(s *measure.Series, settings *measure.Settings, policy int) bool {
 	if settings.Bucket <= 0 {
 		return false

@@ -97,7 +97,7 @@ func Replace(dir string, files []File) error {
 	return nil
 }
 
-// put writes files, synced to disk one by one, into a folder, with the folders that they need.
+// put writes files atomically, each synced to disk, into an existing folder, and makes the folders in their paths.
 func put(dir string, files []File) (err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -198,8 +198,8 @@ func pointLatest(parent *os.Root, name string) (err error) {
 	return parent.Rename(link, "latest")
 }
 
-// folderOf returns the folder name of a scenario: the scenario's own name if it is safe, or else its slug with a number
-// that distinguishes names with the same slug.
+// folderOf returns the name of the folder for a scenario's runs: its own name if that is safe, or else its slug with a
+// hash that distinguishes names with the same slug.
 func folderOf(scenario string) string {
 	name := slug(scenario)
 	if name != scenario {
@@ -256,7 +256,7 @@ func makeTemporary(root *os.Root, dir string, folder bool) (f *os.File, name str
 	return nil, "", errors.Join(err, errors.New("too many unfinished files"))
 }
 
-// isStill reports whether the path name, within root, still leads to the open file f.
+// isStill reports whether the path name, within root, still leads to the open file f, or f was tidied away.
 func isStill(root *os.Root, name string, f *os.File) bool {
 	there, err := root.Lstat(name)
 	opened, e := f.Stat()

@@ -32,7 +32,7 @@ func serverUser() (*owner, error) {
 	return nil, fmt.Errorf("%w: it does not run as root, and there is no user postgres or nobody", ErrMissing)
 }
 
-// own makes the user the owner of a folder.
+// own makes the user that a server runs as the owner of a folder.
 func (o *owner) own(folder string) error {
 	if o.credential == nil {
 		return nil
@@ -40,7 +40,7 @@ func (o *owner) own(folder string) error {
 	return os.Chown(folder, int(o.credential.Uid), int(o.credential.Gid))
 }
 
-// attributes returns the process attributes that make a program run as the user, and end when this process does.
+// attributes returns the process attributes with which a program runs as the server's user and ends with this process.
 func (o *owner) attributes() *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Setpgid: true, Credential: o.credential}
 	dieWithParent(a)

@@ -43,7 +43,7 @@ type Options struct {
 // Server is a running server, or one that has been stopped. Its methods must not be called at the same time.
 type Server struct {
 	options  Options
-	programs string // folder
+	programs string // folder of the programs initdb and postgres
 	owner    *owner
 	folder   string   // holds the socket and data
 	claim    *os.File // open file that marks the folder as this process's
@@ -180,7 +180,7 @@ func (s *Server) create(ctx context.Context) error {
 	return errors.Join(err, f.Close())
 }
 
-// environment returns the environment variables for the programs, without inherited PG* variables.
+// environment returns the environment variables for initdb and postgres: this process's without PG*, and locale C.
 func environment() []string {
 	kept := slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, "PG") || strings.HasPrefix(v, "LC_") || strings.HasPrefix(v, "LANG")
@@ -250,7 +250,7 @@ func (s *Server) Data() string { return filepath.Join(s.folder, "data") }
 
 func (s *Server) logFile() string { return filepath.Join(s.folder, "log") }
 
-// Log returns the last lines that the server has written to its log.
+// Log returns the last eight lines of the server's log, or the error if it cannot be read.
 func (s *Server) Log() string {
 	text, err := os.ReadFile(s.logFile())
 	if err != nil {
@@ -304,7 +304,7 @@ func (s *Server) Stop() error {
 	return s.remove()
 }
 
-// remove removes the server's folder, and then releases the lock that marks the folder as in use.
+// remove deletes the server's folder with its data, and then releases the lock that marks the folder as in use.
 func (s *Server) remove() error {
 	err := os.RemoveAll(s.folder)
 	if s.claim != nil {

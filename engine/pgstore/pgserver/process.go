@@ -14,8 +14,8 @@ type process struct {
 	err     error         // error of the program, once it has ended
 }
 
-// begin starts a program, from a thread that stays until the program ends: Linux signals a child when the thread that
-// started it dies.
+// begin starts a program, from a thread that stays until the program ends: Linux signals a child process when the
+// thread that started it dies, see dieWithParent.
 func begin(command *exec.Cmd) (*process, error) {
 	p := &process{command: command, done: make(chan struct{})}
 	started := make(chan error)
@@ -45,7 +45,7 @@ func lastLines(text string) string {
 	return strings.Join(lines[max(0, len(lines)-8):], "\n")
 }
 
-// complaint returns the line of a program's output with the error, or its last lines if none has one.
+// complaint returns the first line of a program's output that reports an error, or its last lines if none does.
 func complaint(text string) string {
 	for _, line := range strings.Split(text, "\n") {
 		for _, word := range []string{"PANIC:", "FATAL:", "ERROR:", "error:"} {

@@ -37,12 +37,12 @@ type news struct {
 	mu      sync.Mutex
 	ready   int
 	due     time.Time     // due time of the next unannounced waiting job; zero: none
-	waiting chan struct{} // channel of size 1, filled while due is set
+	waiting chan struct{} // channel of size 1, filled while there is something to send
 }
 
 func (n *news) init() { n.waiting = make(chan struct{}, 1) }
 
-// add adds an announcement to send: that so many jobs are ready, and that others will be at due, if not zero.
+// add adds to the next notification a number of jobs that became ready, and the due time of another unless it is zero.
 func (n *news) add(ready int, due time.Time) {
 	n.mu.Lock()
 	n.ready += ready
@@ -86,7 +86,7 @@ func message(ready int, due time.Time) string {
 	return strings.Join(parts, " ")
 }
 
-// hear parses the text of a notification as written by message; any other text counts as news that a job is ready.
+// hear returns the number of ready jobs and the next due time in a notification's text; unknown text is one ready job.
 func hear(message string) (ready int, due time.Time) {
 	parts := strings.Fields(message)
 	for _, part := range parts {
@@ -153,7 +153,7 @@ func (s *Store) Listen(ctx context.Context, wake func()) error {
 	}
 }
 
-// listenOnce listens on one connection until that breaks. It returns whether it listened at all.
+// listenOnce listens, and calls wake, on one connection until that breaks; it returns whether it listened at all.
 func (s *Store) listenOnce(ctx context.Context, wake func()) (bool, error) {
 	conn, err := pgx.ConnectConfig(ctx, s.pool.Config().ConnConfig)
 	if err != nil {
@@ -192,7 +192,7 @@ func (s *Store) listenOnce(ctx context.Context, wake func()) (bool, error) {
 	}
 }
 
-// earlier returns the earlier of two times; the zero time means never.
+// earlier returns the earlier of two due times; the zero time means never.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b

@@ -78,7 +78,7 @@ func (s *Store) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan
 	return c.dst, c.next, nil
 }
 
-// planned returns the SQL statement for claim plans of these shapes, after building the missing indexes that it needs.
+// planned returns the SQL statement for claims whose terms have the given shapes, after building indexes that it lacks.
 func (s *Store) planned(ctx context.Context, shapes []shape) (string, error) {
 	p := s.planOf(shapes)
 	if err := s.build(ctx, p.lines); err != nil {
@@ -134,10 +134,10 @@ type claimed struct {
 	from   int     // index in dst at which the answer begins
 	places []int64 // positions of the leases in the plan's order, see answerPart
 	next   time.Duration
-	terms  []shape // terms of the plan
-	held   bool    // jobs are claimed before they are due, see engine.StoreOptions
-	ended  [engine.AnyClass + 1]place
-	freed  int // number of buried jobs with a serial key: the next one of each key may be claimed
+	terms  []shape                    // terms of the plan
+	held   bool                       // jobs are claimed before they are due, see engine.StoreOptions
+	ended  [engine.AnyClass + 1]place // index positions of the last jobs claimed, by the class of the term
+	freed  int                        // number of buried jobs with a serial key: the next of each key may be claimed
 }
 
 func (c *claimed) read(rows pgx.Rows) error {

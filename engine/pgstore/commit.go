@@ -97,8 +97,8 @@ func split(outcomes []engine.Outcome) [][]int32 {
 	return parts
 }
 
-// commitOnce applies the parts of a batch in one transaction: a single part, as engines send, in one round trip. It
-// returns how many jobs ended that may have held up others of their serial keys.
+// commitOnce applies the parts of a batch (see split) in one transaction: a single part in one round trip. It returns
+// how many jobs with a serial key ended: the next one of each key may be claimed.
 func (s *Store) commitOnce(ctx context.Context, b *engine.Batch, parts [][]int32,
 	results []engine.Result) (freed int, err error) {
 	if len(parts) == 1 {
@@ -212,7 +212,7 @@ func (a *outcomeArrays) add(o *engine.Outcome, at int32) {
 	a.delays, a.drawn = append(a.delays, nanoseconds(o.Delay)), append(a.drawn, nanoseconds(o.Delay+o.Passed))
 }
 
-// readResults reads the results for a part of a batch from rows.
+// readResults reads the result rows of a part of a batch into results, by index in the batch, and the answer a.
 func readResults(rows pgx.Rows, part []int32, results []engine.Result, a *answer) error {
 	for _, at := range part {
 		results[at] = engine.Result{Status: engine.Stale}

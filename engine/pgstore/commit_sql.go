@@ -7,7 +7,7 @@ import (
 	"qsim/engine"
 )
 
-// commitShape is the set of a batch's features that its SQL statement depends on.
+// commitShape is the set of those features of a batch of outcomes on which the text of its SQL statement depends.
 type commitShape uint8
 
 const (

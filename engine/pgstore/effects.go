@@ -9,7 +9,7 @@ import (
 	"qsim/engine"
 )
 
-// Effect is the result of applying a job's effect: applied, applied before, or refused.
+// Effect is the result of Effects.Apply for a job's side effect: applied, applied before, or refused.
 type Effect uint8
 
 const (
@@ -53,7 +53,7 @@ applied as (
 	insert into effects (job, delivery, node) select $1, $2, $3 from held on conflict (job) do nothing returning 1)
 select (select count(*) from held), (select count(*) from applied)`
 
-// Apply records the effect of job j, run by node, unless it was applied before or the job's lease is lost.
+// Apply records the side effect of job j, executed on a node, unless it was applied before or the job's lease is lost.
 func (e *Effects) Apply(ctx context.Context, j *engine.Job, node int32) (Effect, error) {
 	id, err := number("job", j.ID)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"qsim/engine"
 )
 
-// enqueueSQL returns the SQL statement that inserts jobs, given as arrays of their columns.
+// enqueueSQL returns the SQL statement that inserts jobs; its parameters are an array for each column, see columnsOf.
 func enqueueSQL(r *rules) string {
 	stood := "case when e.delay > 0 then n.now end"
 	if r.options.Held {
@@ -30,8 +30,8 @@ from t n, unnest($1::bigint[], $2::integer[], $3::smallint[], $4::integer[], $5:
 	as e(id, kind, priority, tenant, serial, delay, payload, unique_key)`, r.waitState(), stood)
 }
 
-// lockSerials is the SQL statement that locks serial keys, so that one transaction at a time numbers the jobs of a key.
-// Keys share locks, called stripes: $2 lists them in order, $1 identifies the store.
+// lockSerials is the SQL statement that locks serial keys (jobs of one key run in turn), so that one transaction at a
+// time numbers the jobs of a key. Keys share locks, called stripes: $2 lists them in order, $1 identifies the store.
 const lockSerials = "select pg_advisory_xact_lock($1, stripe) from unnest($2::integer[]) as stripe"
 
 // stripes is the number of advisory locks shared by all serial keys, and the most that one call takes.
@@ -77,8 +77,8 @@ func (s *Store) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
 // longestKey is the longest NewJob.Unique in bytes: an entry of an index must fit into a third of a page.
 const longestKey = 1024
 
-// checkNew returns an error for impossible new jobs, and whether all of them are plain: ready at once, without a serial
-// or unique key.
+// checkNew returns an error for jobs with an ID, delay or unique key that is not allowed, and whether all of them are
+// plain: ready at once, without a serial or unique key.
 func checkNew(jobs []engine.NewJob) (plain bool, err error) {
 	plain = true
 	for i := range jobs {

@@ -16,8 +16,8 @@ import (
 
 // Errors of Open and of calls, in addition to those of package engine.
 var (
-	// ErrDSN means that the DSN is neither a URL nor keywords. What pgx says quotes it, and cannot always
-	// tell where a password is.
+	// ErrDSN means that Open could not parse the DSN. It leaves out pgx's message, which quotes the DSN and cannot
+	// always tell where a password is.
 	ErrDSN = errors.New("read the DSN: want a URL such as postgres://user@host:5432/database, " +
 		"or keywords such as host=/run/postgresql dbname=work; it is not shown, as it may hold a password")
 	// ErrNewer means that the schema was made by a later version of this program, and was not touched.
@@ -75,7 +75,7 @@ func wrap(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, explain(err))
 }
 
-// explain wraps an error of pgx in the matching sentinel error, without parts that are noise or might reveal a secret.
+// explain wraps an error of pgx in the matching sentinel, such as engine.ErrUnavailable, and cuts noise and secrets.
 func explain(err error) error {
 	if errors.As(err, new(toldError)) {
 		return err

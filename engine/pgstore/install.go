@@ -134,7 +134,7 @@ func isReply(err error, codes ...string) bool {
 	return ok && slices.Contains(codes, reply.Code)
 }
 
-// lockKey returns the key of the advisory lock of a schema.
+// lockKey returns the key of the advisory lock under which one process at a time creates things in a schema.
 func lockKey(name string) int64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte("qsim " + name))

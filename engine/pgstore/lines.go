@@ -84,8 +84,8 @@ func (l line) definition() string {
 	return fmt.Sprintf("create index if not exists %s on jobs (%s) where %s", l.name(), columns, ofClass(l.class, ""))
 }
 
-// build builds the missing indexes of a statement. While one is built nothing can be enqueued or committed: until all
-// transactions that have written to the store end, and then for about a second for each million ready jobs.
+// build creates those of the given indexes that are missing. While it does, nothing can be enqueued or committed: until
+// all transactions that have written to the store end, and then for about a second for each million ready jobs.
 func (s *Store) build(ctx context.Context, want []line) error {
 	for _, l := range want {
 		if _, built := s.lines.Load(l); built || l == (line{class: engine.AnyClass}) {
@@ -99,7 +99,7 @@ func (s *Store) build(ctx context.Context, want []line) error {
 	return nil
 }
 
-// buildLine builds an index unless it exists. It looks first: to create an index takes a lock that waits for every
+// buildLine creates an index unless it exists. It looks first, since CREATE INDEX takes a lock that waits for every
 // transaction that has written and makes later ones wait, and is a right of the table's owner, even if there is nothing
 // to create.
 func (s *Store) buildLine(ctx context.Context, l line) error {

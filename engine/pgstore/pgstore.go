@@ -17,7 +17,7 @@ import (
 	"qsim/engine"
 )
 
-// Options configures a Store. All processes that share a schema must give the same Store options.
+// Options configures Open. All processes that share a schema must give the same engine.StoreOptions.
 type Options struct {
 	// Schema holds everything that the store keeps: lower-case letters, digits and _, at
 	// most 63. It is created if it is not there. Empty: "qsim".
@@ -41,7 +41,7 @@ type Store struct {
 	lines  sync.Map // line: the indexes of ready jobs known to exist
 	fronts fronts
 	news   news
-	// forgotten is, by engine.EngineID, the number (uint64) of the batch up to which all are deleted.
+	// forgotten holds, by engine.EngineID, the number (uint64) of its batch up to which the records are deleted.
 	forgotten sync.Map
 	stop      context.CancelFunc
 	ended     sync.WaitGroup
@@ -191,7 +191,7 @@ const longest = 100 * 365 * 24 * time.Hour
 
 func nanoseconds(d time.Duration) int64 { return int64(min(max(d, 0), longest)) }
 
-// limit converts the highest number of jobs of a call to an SQL parameter: a negative number becomes 0.
+// limit converts the highest number of jobs that a call may return to an SQL parameter: a negative one becomes 0.
 func limit(n int) int64 { return int64(max(n, 0)) }
 
 var _ engine.Store = (*Store)(nil)

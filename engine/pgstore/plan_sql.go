@@ -25,7 +25,7 @@ func planSQL(shapes []shape, r *rules) string {
 // planWriter collects the parts of the SQL statement of a claim while it is built, term by term of the claim's plan.
 type planWriter struct {
 	*rules
-	next  int      // parameter
+	next  int      // number of the next parameter: 3 for $3
 	parts []string // common table expressions
 	rows  []string // names of the expressions that return leases
 }
@@ -163,7 +163,7 @@ func (r *rules) leaseColumns() string {
 // burials, then one for its leases. The rows are numbered because an update returns them in no order.
 const answerPart = 1 << 32
 
-// lease adds the SQL update that leases the jobs selected by the terms, and the burial of late jobs.
+// lease adds the SQL update that leases the jobs which the terms select, and one that buries late jobs (waitShed).
 func (w *planWriter) lease(shapes []shape) {
 	var picked, shed []string
 	for i, s := range shapes {
@@ -196,7 +196,7 @@ func (w *planWriter) lease(shapes []shape) {
 	w.rows = append(w.rows, "x")
 }
 
-// text returns a claim's complete SQL statement. Its result has a row at least, for the time until the next job is due.
+// text returns a claim's complete SQL statement. Its result has at least one row, with the time until a job is due.
 func (w *planWriter) text() string {
 	next, since := "null::bigint", ""
 	if w.promotesItself() {

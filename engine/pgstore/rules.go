@@ -7,8 +7,8 @@ import (
 	"qsim/engine"
 )
 
-// rules builds the parts of SQL statements that depend on the store's options. In all of them j is the row and n.now
-// the time.
+// rules builds the parts of SQL statements that depend on the store's options. In all of them the alias j is the job's
+// row and n.now the server's time.
 type rules struct{ options engine.StoreOptions }
 
 // headBefore is subtracted from the ready key of jobs placed before all others: half of the largest time, as in package
@@ -141,14 +141,14 @@ func (r *rules) ends(v engine.Verb) bool {
 
 // texts holds the SQL statements that depend on nothing but the store's options, so that they are built once.
 type texts struct {
-	promoteDue string // $1: most; $2: how long ago they were due at the most
+	promoteDue string // $1: most jobs; $2: how long ago they were due at the most
 	promote    [2]string
 	extend     string
 	extendNode map[bool]string // by whether leases of earlier lives are kept
 	recover    string
 	nextExpiry string
 	enqueue    string
-	cancel     string // $1: which
+	cancel     string // $1: IDs of the jobs
 	stats      string
 	redrive    map[bool]string // by whether jobs start over
 	commit     [numCommitShapes]string

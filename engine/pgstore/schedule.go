@@ -14,8 +14,8 @@ import (
 // Schedule is a periodic job, with the times at which to enqueue it.
 type Schedule struct {
 	Name string // the same in all processes, and that of no other schedule
-	// Next returns the first time of the schedule after another, the zero time if there is none. Every
-	// makes one; so do packages that read cron expressions.
+	// Next returns the first time of the schedule after a given one, the zero time if there is none. Every makes such
+	// functions; so do packages that read cron expressions.
 	Next func(after time.Time) time.Time
 	// Job returns the job to enqueue for a time of the schedule. With a NewJob.Unique key, or the ID of the
 	// one before, a time is passed over while an earlier job is live.
@@ -59,7 +59,7 @@ func (sc *Schedule) after(t time.Time) (time.Time, error) {
 	return at, nil
 }
 
-// enqueueFor enqueues a schedule's job for one of its times, unless that for this or a later time was enqueued.
+// enqueueFor enqueues a schedule's job for the time at, unless some process did so for it or for a later time.
 func (s *Store) enqueueFor(ctx context.Context, sc *Schedule, at time.Time) error {
 	jobs := []engine.NewJob{sc.Job(at)}
 	if _, err := checkNew(jobs); err != nil {
@@ -88,7 +88,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// pause waits for d and reports whether ctx is still not done.
+// pause waits for the duration d or until ctx is done, and reports whether ctx is not done.
 func pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():

@@ -22,8 +22,8 @@ type wait uint8
 
 const (
 	waitAny   wait = iota
-	waitLeave      // jobs that have waited longer are left
-	waitShed       // late jobs are buried
+	waitLeave      // such jobs are passed over and stay ready
+	waitShed       // such jobs are buried
 )
 
 // shapeOf checks a term of a claim and returns its shape, the properties on which its SQL text depends.
@@ -96,10 +96,10 @@ type plan struct {
 	lines []line
 }
 
-// key returns the key under which a claim's SQL statement is cached: the properties of its terms that shape the text.
+// key returns the key under which the SQL statement of a claim is cached: the shapes of the claim's terms as text.
 func key(shapes []shape) string { return fmt.Sprint(shapes) }
 
-// planOf returns the SQL statement for claims whose terms have this form (class, order, filters), cached or new.
+// planOf returns the SQL statement, with its indexes, for claims whose terms have the given shapes, cached or new.
 func (s *Store) planOf(shapes []shape) *plan {
 	k := key(shapes)
 	found, ok := s.plans.Load(k)

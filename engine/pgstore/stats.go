@@ -32,8 +32,8 @@ select (select count(*) from r where delivery = 0) + (select count(*) from w whe
 from t n`
 }
 
-// Stats counts jobs, see engine.Store; with most above 0 it stops counting a state at about that number. The age of the
-// oldest ready job counts from when it became ready.
+// Stats counts jobs by state and class, see engine.Store; with most above 0 it counts up to about that many of each
+// state. The age of the oldest ready job counts from when it became ready.
 func (s *Store) Stats(ctx context.Context, most int) (engine.Stats, error) {
 	byAge := []line{{engine.Fresh, byNothing, longReady}, {engine.Retry, byNothing, longReady}}
 	if err := s.build(ctx, byAge); err != nil {

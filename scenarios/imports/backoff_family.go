@@ -24,7 +24,7 @@ var usualFamilies = []policies.BackoffKind{policies.Exponential, policies.Linear
 // family is a backoff formula of one kind (linear, exponential and so on), with its parameters in scenario syntax.
 type family struct {
 	policies.Backoff
-	text string
+	text string // parameters: "first: 1s, factor: 2"
 }
 
 // familyOf returns, in scenario syntax, the backoff formula that fits the recorded retry delays without jitter or, with

@@ -17,9 +17,9 @@ import (
 // percentiles lists the probabilities of the quantiles by which the pauses between attempts are described.
 var percentiles = [3]float64{0.05, 0.5, 0.95}
 
-// fitPauses infers the backoff formula and its jitter from the recorded pauses between attempts, by number of failures.
-// It first takes the jitter to be proportional to the delay; if no formula fits then, it tries decorrelated jitter,
-// jitter of one width for all delays, and the formulas of known job systems.
+// fitPauses infers the backoff formula and its jitter from the recorded pauses between attempts, which may exceed the
+// delays by up to blur seconds. It first takes the jitter to be proportional to the delay; if no formula fits then, it
+// tries decorrelated jitter, jitter of one width for all delays, and the formulas of known job systems.
 func (r *Retry) fitPauses(pauses []Pause, blur float64) *Retry {
 	best := r.usual(pauses, blur)
 	for _, other := range []func([]Pause, float64) *Retry{r.decorrelated, r.widened, r.ofSystem} {
@@ -155,11 +155,11 @@ func beside(pauses []Pause, b *policies.Backoff, near func(p *Pause, off float64
 
 // jitter is a kind of retry jitter, with the function that infers the delay without it from the range of the pauses.
 type jitter struct {
-	text string
-	base func(low, high float64) float64 // delay of pauses between low and high
+	text string                          // in scenario syntax: full, ±10%
+	base func(low, high float64) float64 // delay, in s, of pauses between low and high
 }
 
-// ends returns the bounds of the uniform distribution that has the recorded percentiles of a pause between attempts.
+// ends returns the bounds, in s, of the uniform distribution that has the recorded percentiles of a pause.
 func (p *Pause) ends() (low, high float64) {
 	width := (p.Recorded[2] - p.Recorded[0]) / 0.9
 	return max(0, p.Recorded[0]-0.05*width), p.Recorded[2] + 0.05*width
@@ -201,7 +201,7 @@ func jitterOf(pauses []Pause, blur float64) jitter {
 	return jitter{"±" + strconv.Itoa(int(percent)) + "%", middle}
 }
 
-// backoffOf returns the backoff for the given keys of a scenario's `retry` section.
+// backoffOf parses keys of a scenario's `retry` section, such as "max-attempts: 5", into the backoff that they mean.
 func backoffOf(keys []string) (*policies.Backoff, error) {
 	text := "name: a\njobs: [{class: a, arrivals: {process: poisson, rate: 1/s}, service: 1s}]\nretry: {" +
 		strings.Join(keys, ", ") + "}\npolicies: [{kind: fifo}]\n"

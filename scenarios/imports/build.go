@@ -37,9 +37,9 @@ type Written struct {
 }
 
 const (
-	mostNamed = 200  // tenants of a class that are named
-	mostKept  = 5000 // values of an empirical distribution
-	emptyTail = time.Second
+	mostNamed = 200                   // tenants of a class that are named
+	mostKept  = 5000                  // values of an empirical distribution
+	emptyTail = time.Second           // added to a scenario's duration and drain
 	longest   = 1000 * 24 * time.Hour // longest run with one node, which polls ten times a second
 )
 
@@ -72,7 +72,7 @@ func (t *Target) Check() error {
 	return err
 }
 
-// Write writes the scenario with its files of arrivals and run times, and loads it again.
+// Write writes the scenario with its files of arrivals and run times, and loads it again; after an error none is left.
 func (r *Recording) Write(target Target) (written *Written, err error) {
 	if err := target.Check(); err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (w *writing) file(path string, fill func(to *bufio.Writer)) (err error) {
 	return errors.Join(to.Flush(), file.Close())
 }
 
-// beside returns the name of a class's data file in the folder of the scenario file.
+// beside returns the name of a class's data file, which lies beside the scenario file: what is its ending, as ".csv".
 func (w *writing) beside(class *Class, what string) string { return w.name + "-" + class.Name + what }
 
 // trace writes the arrivals of a class to a CSV file, a line for each job.

@@ -28,8 +28,8 @@ type jobClasses struct {
 
 // classPriority is the priority of a class, or the reason why it has none.
 type classPriority struct {
-	value   int // smaller is more urgent
-	known   bool
+	value   int    // smaller is more urgent
+	known   bool   // value is on record
 	several []int  // ascending priorities of the rows, if they have no common one
 	lacking string // number of rows without a priority, as text, if there are many
 }
@@ -46,7 +46,7 @@ type labelGroup struct {
 // prioritySign separates a class name from its priority in a label. No class name contains it: those are valid UTF-8.
 const prioritySign = "\xff"
 
-// ranked returns a row's class name with its priority appended, since all jobs of a scenario's class have one priority.
+// ranked returns a row's label: its class name with its priority, since all jobs of a scenario's class have the same.
 func (r *reader) ranked(one *row, label string) string {
 	text := strings.TrimSpace(one.text[priority])
 	if empty(text) {
@@ -234,7 +234,7 @@ func common(groups []labelGroup) (p classPriority) {
 	return p
 }
 
-// prioritized reports whether classes have different priorities: one for all has no effect.
+// prioritized reports whether the scenario gets priorities: whether those of classes differ, as one for all is useless.
 func (r *Recording) prioritized() bool {
 	first := slices.IndexFunc(r.Classes, func(c Class) bool { return c.Ranked })
 	differs := func(c Class) bool { return c.Ranked && c.Priority != r.Classes[first].Priority }

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	servicesKept = 20_000
-	pausesKept   = 2000
-	pauseNumbers = 12 // pauses are analysed after this many failures
+	servicesKept = 20_000 // most run times of a class that are kept, as a random sample
+	pausesKept   = 2000   // most pauses of a class and a number of failures that are kept
+	pauseNumbers = 12     // highest number of failures after which pauses are analysed
 )
 
 // fromStart and the constants below flag a recorded pause between attempts that includes the run time, since only the
@@ -30,10 +30,10 @@ type collected struct {
 	priority       classPriority
 	ended, failed  [2]int64 // first and second attempts that ended, and that failed
 	kinds          map[uint16]*kindCount
-	service, takes sample // s
+	service, takes sample // run times in seconds, of successes and of failures
 	// pauses holds samples in seconds, by the number of failures less one, and by the flags of their ends.
 	pauses    [pauseNumbers][pauseEnds]sample
-	deadAfter map[int32]int64 // attempts
+	deadAfter map[int32]int64 // counts of dead jobs, by the number of their attempts
 	most      map[int32]int64 // counts of declared limits on attempts
 	highest   int32
 	tenants   map[uint32]bool
@@ -181,8 +181,8 @@ func (c *collected) pause(before, after *try, hash uint64) {
 
 // sample is a random sample of a stream of values: those with the smallest hashes, whatever the order of the stream.
 type sample struct {
-	most  int
-	seen  int64
+	most  int       // size of the sample
+	seen  int64     // values of the stream so far
 	items []sampled // chosen values, and up to as many more that are dropped later
 }
 
@@ -263,7 +263,7 @@ const (
 	leastTrying = 400 // attempts in all
 )
 
-// incident returns the incident with the most failures: its time range and its share of failing attempts; 0 for none.
+// incident returns the time range of the incident with the most failures, and its share of failing attempts, 0 if none.
 func (t *timeline) incident() (from, to timestamp, share float64) {
 	var all, worst, stretch bin
 	for _, i := range t.order() {

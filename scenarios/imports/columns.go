@@ -81,7 +81,7 @@ var columns = [columnCount]struct {
 // String returns the column's name in --columns.
 func (c column) String() string { return columns[c].name }
 
-// Roles returns the column names for --columns.
+// Roles returns the names, such as enqueued, by which ROLE=COLUMN in Options.Columns assigns a file's columns.
 func Roles() (names []string) {
 	for c := range columnCount {
 		names = append(names, c.String())
@@ -138,7 +138,7 @@ func plainName(name string) string {
 type table struct {
 	*input
 	reader *csv.Reader
-	column [columnCount]int // index of each column; -1: missing
+	column [columnCount]int // by column, its index in the file's rows; -1: missing
 }
 
 func newTable(in *input, start []byte) (*table, error) {
@@ -215,7 +215,7 @@ func (t *table) next(r *row) error {
 	return nil
 }
 
-// explain returns err in plain words, with the line of the table.
+// explain returns an error of the CSV reader in plain words, with its line; io.EOF as it is.
 func (t *table) explain(err error) error {
 	var parse *csv.ParseError
 	switch {

@@ -21,14 +21,14 @@ type Comparison struct {
 	// Distance is the largest difference of the shares of jobs up to any wait, in [0, 1], where waits count as different
 	// if they are apart by more than Slack and a twentieth; for sojourns plus the linger of acks.
 	Distance float64
-	// Number, if it is not nil, is compared instead: it is no wait.
+	// Number, if it is not nil, is compared instead of a wait.
 	Number *NumberPair
 }
 
 // NumberPair compares a share of jobs, or a mean, in the records with that in the simulation.
 type NumberPair struct {
 	Recorded, Simulated float64
-	Tolerance           float64 // largest difference due to chance, or a tenth of the value
+	Tolerance           float64 // largest difference that passes: a tenth of Recorded and, for a share, what is chance
 	Share               bool    // the value is a share of jobs, in [0, 1]
 }
 
@@ -36,8 +36,8 @@ type NumberPair struct {
 type Spread struct {
 	Count    int64
 	P50, P99 time.Duration
-	// Low and High bound P99 for the number of waits: order statistics with a confidence of 99 %, as if waits did not
-	// depend on each other.
+	// Low and High are the ends of P99's confidence interval, of 99 %, by order statistics: as if waits did not depend on
+	// each other.
 	Low, High time.Duration
 }
 

@@ -21,8 +21,8 @@ type Fit struct {
 	// Distance is that of Kolmogorov and Smirnov: the largest difference between the share of the sample up to a value and
 	// the probability of it, in [0, 1].
 	Distance float64
-	// P is how often a sample of this very distribution, fitted again, is as far from its fit as this one; NaN for
-	// constant, which has no tests, and where Score leaves no hope.
+	// P is the p value: the share of samples of this very distribution, fitted again, that are as far from their fit as
+	// this one; NaN for constant, which has no test, and for fits whose Score ranks them too low to be tested.
 	P     float64
 	Score float64 // the Bayesian information criterion: of two fits the lower one is better
 
@@ -40,10 +40,10 @@ const (
 	// FewestToFit is the smallest sample size to which distributions are fitted.
 	FewestToFit = 20
 
-	mostHopeful    = 3     // fits that are tested
+	mostHopeful    = 3     // number of fits, those of the lowest Score, that are tested
 	level          = 0.05  // below this P a distribution is refused, unless it is near
 	near           = 0.02  // Distance that is acceptable whatever P is
-	tailTolerance  = 0.10  // relative difference of P99 that does none
+	tailTolerance  = 0.10  // relative difference of the 99th percentile that is acceptable with it
 	constantSpread = 0.005 // half the distance from the 1st to the 99th percentile, relative to the median
 )
 
@@ -118,7 +118,7 @@ func thinned(sorted []float64, most int) []float64 {
 	return chosen.values()
 }
 
-// drawn returns the distribution of the simulation that is equal to a fit. It has a table, which takes time to make.
+// drawn returns a fit as a distribution from which the simulation draws. It has a table, which takes time to make.
 func (f *Fit) drawn() dist.Dist {
 	// What is estimated of run times is far within the ranges of distributions.
 	return plain.Must(f.family.of(f.Parameters[0].Value, f.Parameters[len(f.Parameters)-1].Value))

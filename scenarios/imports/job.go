@@ -19,17 +19,17 @@ type job struct {
 	enqueued  timestamp
 	ready     timestamp // earliest start; unknown: times of the attempts replace the enqueue time
 	tries     []try
-	unseen    int32 // attempts that failed and of which no more is known
-	unseenFor uint16
+	unseen    int32  // attempts that failed and of which no more is known
+	unseenFor uint16 // error kind of these attempts
 	done      bool
 	dead      bool // the records call it dead
-	open      bool // neither
+	open      bool // neither done nor dead when the records end
 }
 
 // mostRows is the highest number of rows of one job.
 const mostRows = 100_000
 
-// assemble builds a job from its records, which are in order.
+// assemble builds the job j from all records of it, which must be sorted by compareRecords.
 func (r *reader) assemble(list []record, j *job) error {
 	*j = job{key: list[0].key, at: list[0].at, enqueued: unknown, ready: unknown, tries: j.tries[:0]}
 	for i := range list {
@@ -64,7 +64,7 @@ func (r *reader) badJob(rec *record, err error) error {
 	return &LineError{r.files[rec.at.file].Name, int64(rec.at.line), err}
 }
 
-// earlier returns the earlier of two times that are known.
+// earlier returns the earlier of two times; unknown ones do not count.
 func earlier(a, b timestamp) timestamp {
 	if !a.known() || b.known() && b < a {
 		return b
@@ -160,7 +160,7 @@ func (t *try) when() timestamp {
 	return plain.Either(t.started.known(), t.started, t.finished)
 }
 
-// settle determines when a recorded job arrived and how it ended.
+// settle determines when a recorded job arrived (enqueued, ready) and whether it is done, dead or open.
 func (j *job) settle(list []record) {
 	j.open = true
 	if n := len(j.tries); n > 0 {

@@ -131,7 +131,7 @@ func (b *report) retry(what string, r *Retry) {
 	}
 }
 
-// ComparisonText returns the validation as text: the simulation's waits beside the recorded ones.
+// ComparisonText returns a table, as text, of the simulation's waits and other values beside the recorded ones.
 func ComparisonText(written *Written, all []Comparison) string {
 	var b report
 	if len(all) == 0 {

@@ -210,7 +210,7 @@ type names struct {
 	number map[string]uint32
 	all    []string // texts by number; all[0] is the empty text
 	most   int
-	full   bool // there were more kinds than fit
+	full   bool // there were more texts than fit
 }
 
 func newNames(most int) *names {

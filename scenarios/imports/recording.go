@@ -48,10 +48,10 @@ type Recording struct {
 
 // Workers is an estimate of the number of nodes and workers behind the records.
 type Workers struct {
-	Nodes   int // number of processes; 1 if unknown
-	Each    int // workers of each; 0: no run is recorded with both its ends
-	Most    int // attempts under way at once
-	AllBusy float64
+	Nodes   int     // number of processes; 1 if unknown
+	Each    int     // workers of each; 0: no run is recorded with both its ends
+	Most    int     // attempts under way at once
+	AllBusy float64 // share of the time with any attempt under way in which at least Most were
 }
 
 // Class holds the counts and times of the recorded jobs of one class.
@@ -59,9 +59,9 @@ type Class struct {
 	Name       string   // name in the scenario
 	Labels     []string // labels in the records
 	Jobs       int64
-	Done, Dead int64 // the others were open at the end of the records
-	Attempts   int64 // attempts that ended
-	Failed     int64
+	Done, Dead int64   // the others were open at the end of the records
+	Attempts   int64   // attempts that ended
+	Failed     int64   // attempts that failed
 	Rate       float64 // share of attempts that fail, apart from poisoned jobs
 	Poison     float64 // share of jobs whose every attempt fails
 	Kinds      []Kind  // the most frequent first

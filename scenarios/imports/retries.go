@@ -28,7 +28,7 @@ type Pause struct {
 	N        int
 	Seen     int64
 	Recorded [3]float64
-	Said     [3]float64 // percentiles under the keys
+	Said     [3]float64 // percentiles that the backoff of Retry.Keys predicts
 }
 
 const (

@@ -135,7 +135,7 @@ func (e *LineError) Unwrap() error { return e.Err }
 
 // Repair counts the rows with one kind of mistake that reading puts right, with the position of the first.
 type Repair struct {
-	What  string // was done about it
+	What  string // the mistake and what was done about it: "end before they start: their run time is left out"
 	Count int64  // number of rows, or of jobs if What is about jobs
 	File  string // file of the first one
 	Line  int64
@@ -198,7 +198,7 @@ func (r repairLog) add(what *repair, at sourcePos) {
 	}
 }
 
-// list returns the repairs made, or an error if they are too many for the number of rows.
+// list returns the repairs made, or an error if some drop data of too many rows or, with strict, if there are any.
 func (r repairLog) list(files []File, rows int64, strict bool) (all []Repair, err error) {
 	for _, kind := range repairs {
 		one := r[kind]

@@ -30,8 +30,8 @@ type timestamps struct {
 	layout   string         // layout of the latest time parsed
 	relative tristate       // whether times count from an unknown start
 	zoned    tristate       // dates name their zone
-	bare     int64          // dates without a zone, read as UTC
-	last     timestamp      // date
+	bare     int64          // number of dates without a zone, read in zone or, without that, as UTC
+	last     timestamp      // the date read last
 	repeated bool           // a date was one of two with the same clock time
 }
 

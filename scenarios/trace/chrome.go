@@ -26,13 +26,13 @@ const (
 	nodeThread = 0 // track of the node itself, up or down; its workers' tracks follow
 )
 
-// storeThreads lists the kinds of events at the store that get a track (thread) of their own in a Chrome trace.
+// storeThreads lists the kinds of the store's events that get a track (thread) of their own in a Chrome trace.
 var storeThreads = []struct {
 	kind engine.EventKind
 	name string
 }{{engine.LeaseTaken, "expired leases taken"}, {engine.Fenced, "commits fenced"}, {engine.Buried, "jobs buried"}}
 
-// chromeEvent is one line of a trace in the JSON of Chrome's trace viewer.
+// chromeEvent is one line of a trace in the JSON of Chrome's trace viewer, with the keys of its Trace Event Format.
 type chromeEvent struct {
 	Phase    string        `json:"ph"`
 	Process  int           `json:"pid"`
@@ -196,7 +196,7 @@ func (c *chrome) see(e *engine.Event) {
 	}
 }
 
-// start puts an execution on the first free track of its node.
+// start begins the bar of an execution, on the first free worker track of its node, and links it to the attempt before.
 func (c *chrome) start(e *engine.Event, at time.Duration) {
 	lanes := c.lanes[e.Node]
 	lane := slices.Index(lanes, false)
@@ -316,7 +316,7 @@ func (c *chrome) thread(process, thread int, name string) {
 	c.track("thread", process, thread, name, thread)
 }
 
-// track writes the name of a track, and the number by which it is sorted among others.
+// track writes the name of a track, process or thread by kind, and the number by which it is sorted among others.
 func (c *chrome) track(kind string, process, thread int, name string, index int) {
 	e := chromeEvent{Phase: "M", Process: process, Thread: thread}
 	e.Name, e.Args = kind+"_name", map[string]string{"name": name}

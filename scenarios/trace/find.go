@@ -62,13 +62,13 @@ func (s *Simulation) Find(ctx context.Context) ([]Finding, error) {
 type known struct {
 	readySince engine.Time // when it was due, or is, from its enqueueing or last failure on
 	ready      bool
-	claimed    int32
+	claimed    int32 // number of its latest claim
 	successes  int32
-	fenced     int32
-	lapsed     int32
+	fenced     int32 // commits that were refused
+	lapsed     int32 // leases that expired and were taken
 	open       int32 // executions that run, and claims that may be begun yet
-	ended      bool
-	died       bool // once at least
+	ended      bool  // done or dead
+	died       bool  // once at least
 }
 
 type finder struct {
@@ -127,7 +127,7 @@ func (f *finder) see(e *engine.Event) {
 	}
 }
 
-// offer makes a job the most extreme so far by a criterion if its score is higher; with first, it counts the job, too.
+// offer makes a job the most extreme so far by a criterion if its score is the highest; with first, it counts it, too.
 func (f *finder) offer(i Interest, job engine.JobID, score float64, delivery int32, first bool) {
 	best := f.best[i]
 	if first {

@@ -76,7 +76,7 @@ func (a *Attempt) note(format string, arguments ...any) {
 	}
 }
 
-// become sets the status of an attempt, such as done or retried, unless it already has a final one.
+// become sets the status of an attempt, such as running or lapsed, unless a commit has given it a final one.
 func (a *Attempt) become(status string) {
 	if a.until == 0 {
 		a.Status = status
@@ -104,7 +104,7 @@ type jobTracer struct {
 	s       *Simulation
 	id      engine.JobID
 	history *JobHistory
-	byToken map[engine.Token]int // index of the attempt claimed under it
+	byToken map[engine.Token]int // by fencing token of a lease, the index of its attempt
 	nodes   map[int32]nodeState
 }
 
@@ -315,7 +315,7 @@ func (t *jobTracer) lapse(e *engine.Event, a *Attempt) {
 	a.become("lapsed")
 }
 
-// statusAfter maps each kind of event of a commit to the status that it gives to the attempt.
+// statusAfter maps each kind of event of a commit, such as Nacked, to the status that it gives to the attempt: retried.
 var statusAfter = map[engine.EventKind]string{engine.Acked: "done", engine.Buried: "dead", engine.Nacked: "retried",
 	engine.Returned: "handed-back"}
 

@@ -19,8 +19,8 @@ import (
 // clockColumns and the constants below are the widths of the columns in a table of a trace's events.
 const (
 	clockColumns = 14 // 9h59m59.999s and a gap
-	jobColumns   = 18
-	eventColumns = 15
+	jobColumns   = 18 // name of the job
+	eventColumns = 15 // kind of event
 )
 
 // PrintHistory writes the history of a job as json, as a table of its attempts or, for any other format, in words: a
@@ -95,7 +95,7 @@ func times(n int) string {
 	return strconv.Itoa(n) + " times"
 }
 
-// writeAttempts writes the attempts of a job as a table with a row for each.
+// writeAttempts writes the attempts of a job as a text table of the given width, with a row for each.
 func (s *Simulation) writeAttempts(w io.Writer, h *JobHistory, width int) error {
 	if len(h.Attempts) == 0 {
 		_, err := io.WriteString(w, "never claimed\n")
@@ -144,7 +144,7 @@ func pad(text string, columns int) string {
 	return text + strings.Repeat(" ", max(columns-utf8.RuneCountInString(text), 2))
 }
 
-// writeLine writes lead, which is columns wide, and words after it, wrapped with further lines below the words.
+// writeLine writes lead, padded to a number of columns, and the words after it, wrapped to lines below each other.
 func writeLine(b *strings.Builder, lead string, columns int, words string, width int) {
 	room := plain.Either(width > 0, max(width-columns, 24), 0)
 	for _, line := range text.Wrapped(words, room) {
@@ -219,7 +219,7 @@ func (s *Simulation) PrintWindow(
 	return stopped, err
 }
 
-// PrintFindings lists the extreme jobs of a run as json or a table, with the command that shows one of them.
+// PrintFindings writes the extreme jobs of a run as json or else a table, with a command line that shows one by name.
 func (s *Simulation) PrintFindings(
 	w io.Writer, findings []Finding, format string, width int, command func(job string) string,
 ) error {

@@ -61,7 +61,7 @@ func (s *Simulation) Seed() uint64 { return s.sc.Seed }
 // End returns the latest time at which the run ends.
 func (s *Simulation) End() time.Duration { return s.seen.Longest() }
 
-// Storms returns the names of the storms active between from and to, each once.
+// Storms returns the names of the storms active at some time between two times, both inclusive, each once.
 func (s *Simulation) Storms(from, to time.Duration) []string {
 	var names []string
 	for _, w := range s.windows {
@@ -121,8 +121,8 @@ type WindowOptions struct {
 	Heartbeats bool          // include every heartbeat
 }
 
-// Window calls emit with all events in a window of time, in order, those of storms and nodes included. If emit returns
-// an error, it stops and returns that. stopped is the time at which the limit was reached, below 0 if it was not.
+// Window calls emit with the events that o selects, in order, those of storms and nodes in its window included. If emit
+// returns an error, it stops and returns that. stopped is the time at which o.Limit was reached, below 0 if it was not.
 func (s *Simulation) Window(ctx context.Context, o WindowOptions, emit func(f Fact) error) (stopped Span, err error) {
 	stopped = none
 	told := 0
@@ -164,7 +164,7 @@ func (s *Simulation) Window(ctx context.Context, o WindowOptions, emit func(f Fa
 	return stopped, err
 }
 
-// edges returns the beginnings and ends of storms between two times, in order.
+// edges returns the beginnings and ends of storms between two times, both inclusive, as facts of a trace, in order.
 func (s *Simulation) edges(from, to time.Duration) []Fact {
 	var all []Fact
 	for _, w := range s.windows {

@@ -59,7 +59,7 @@ func (s *Simulation) tell(e *engine.Event) Fact {
 	return f
 }
 
-// shed reports whether an event buried a ready job in place of a claim (load shedding).
+// shed reports whether an event is the burial of a ready job that a policy sheds (drops) in place of a claim.
 func shed(e *engine.Event) bool {
 	return e.Kind == engine.Buried && e.From == engine.Ready && e.Error == engine.NoError
 }
@@ -69,7 +69,7 @@ func deliveries(e *engine.Event) int32 {
 	return plain.Either(shed(e), e.Delivery-1, e.Delivery)
 }
 
-// stateAfter returns the state of a job after an event, "" if the event leaves it as it is.
+// stateAfter returns the name of a job's state after an event, such as "ready"; "" if the event leaves it as it is.
 func stateAfter(e *engine.Event) string {
 	switch e.Kind {
 	case engine.Nacked: // with no delay, too, until it is promoted

@@ -21,7 +21,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// chromium returns the path of the browser for the tests, "" if there is none.
+// chromium returns the path of the browser's program, Chromium or Chrome; "" if none is installed.
 func chromium() string {
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -51,7 +51,7 @@ var browserOnce = sync.OnceValues(func() (context.Context, func()) {
 	}
 })
 
-// Main runs the tests of a package, closes the browser that they share, and exits.
+// Main runs the tests of a package, closes the browser that they share, and exits: it is all that a TestMain must call.
 func Main(m *testing.M) { os.Exit(Run(m)) }
 
 // Run runs the tests of a package, closes the browser that they share, and returns the exit code.
@@ -66,7 +66,7 @@ func Run(m *testing.M) int {
 
 var browserUsed bool
 
-// Tab is a page open in the browser, with its console messages and network requests.
+// Tab is a page open in the browser, with its console messages and the addresses that it requested.
 type Tab struct {
 	context.Context
 	t        *testing.T
@@ -75,7 +75,7 @@ type Tab struct {
 	Requests []string
 }
 
-// OpenFile writes html to a file and opens it in a new tab of the given width in pixels, after the actions in before.
+// OpenFile opens html, a page with a footer or an element #runs, as Open does, and waits until that element is there.
 func OpenFile(t *testing.T, html []byte, width int64, before ...chromedp.Action[chromedp.Void]) *Tab {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "report.html")
@@ -87,7 +87,7 @@ func OpenFile(t *testing.T, html []byte, width int64, before ...chromedp.Action[
 	return tb
 }
 
-// Open opens the page at an address in a new tab of the given width, after the actions in before, or skips the test.
+// Open opens an address in a new tab of a width in pixels, after the actions in before; it skips without a browser.
 func Open(t *testing.T, address string, width int64, before ...chromedp.Action[chromedp.Void]) *Tab {
 	t.Helper()
 	if chromium() == "" {
@@ -114,7 +114,7 @@ func Open(t *testing.T, address string, width int64, before ...chromedp.Action[c
 	return tb
 }
 
-// Protocol returns an action that calls a method of the DevTools protocol.
+// Protocol returns an action that calls a method of the DevTools protocol and drops its answer.
 func Protocol[P, R any](c cdp.Command[P, R], params P) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
 		_, err := chromedp.Call(ctx, c, params)
@@ -146,7 +146,7 @@ func (tb *Tab) Run(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// Eval returns the value of a JavaScript expression in the page.
+// Eval returns the value of a JavaScript expression in the page, once a promise is kept; the test fails if it throws.
 func Eval[T any](tb *Tab, expression string) T {
 	tb.t.Helper()
 	value, err := chromedp.Run(tb, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
@@ -215,7 +215,7 @@ func (tb *Tab) Quiet(addresses ...string) {
 	}
 }
 
-// Picture saves a screenshot of the whole page in a folder, unless the folder is "".
+// Picture saves a screenshot of the whole page as name.png in a folder, which it creates, unless the folder is "".
 func (tb *Tab) Picture(folder, name string) {
 	tb.t.Helper()
 	if folder == "" {

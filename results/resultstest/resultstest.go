@@ -98,7 +98,7 @@ func Golden(t *testing.T, name string, got []byte, rewrite bool) {
 	}
 }
 
-// FirstDifference returns the first line in which two texts differ.
+// FirstDifference returns, for a message, the first line in which two texts differ, or else their numbers of lines.
 func FirstDifference(got, want string) string {
 	a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
 	for i := range min(len(a), len(b)) {

@@ -44,8 +44,8 @@ func Build(t *testing.T, title string, v any, folders []string,
 	return append(text, '\n')
 }
 
-// orNull allows null for every property within a schema whose description says what null means there: for its elements
-// if it is a list of numbers, else for itself.
+// orNull allows null for every property within a JSON schema whose description has the word null: for its elements if
+// it is a list of numbers, else for itself.
 func orNull(s *jsonschema.Schema) {
 	if s == nil {
 		return
@@ -66,7 +66,7 @@ func orNull(s *jsonschema.Schema) {
 	}
 }
 
-// NumberOrNull returns the schema of a number that may be null.
+// NumberOrNull returns the JSON schema of a number that may be null.
 func NumberOrNull() *jsonschema.Schema {
 	return &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "number"}, {Type: "null"}}}
 }
@@ -165,8 +165,8 @@ func Validate(t *testing.T, schema, document []byte) {
 	}
 }
 
-// closed returns a schema whose objects allow only the keys that it describes, so that validation finds any other. It
-// fails the test for a key without a description.
+// closed returns a JSON schema whose objects allow only the keys that it describes, so that validation finds any other.
+// It fails the test for a key without a description; key is that of the schema itself.
 func closed(t *testing.T, schema any, key string) any {
 	t.Helper()
 	switch s := schema.(type) {

@@ -7,8 +7,8 @@ import (
 	"qsim/engine"
 )
 
-// mix plays a steady stream: a job each 10 ms, each fifth of which fails once and waits for
-// a second; claims and commits of four jobs; ten heartbeats per 40 jobs.
+// mix records the events of a steady stream of jobs: a job each 10 ms, each fifth of which fails once and waits for a
+// second; claims and commits of four jobs; ten heartbeats per 40 jobs.
 type mix struct {
 	c      engine.Recorder
 	now    engine.Time
@@ -25,7 +25,7 @@ func (m *mix) record(kind engine.EventKind, job engine.JobID) *engine.Event {
 	return &m.e
 }
 
-// round plays four new jobs, and the retries that are due.
+// round records the events of four new jobs, and of the retries that are due.
 func (m *mix) round() {
 	first := m.id + 1
 	for range 4 {

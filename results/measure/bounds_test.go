@@ -47,7 +47,7 @@ func TestStrangeJobs(t *testing.T) {
 	check(t, tp.Finish(at(100), nil), map[string]float64{"leases.expired": 1, "duplicates.count": 0})
 }
 
-// TestFreedWorkerOfAClass frees a worker under the eyes of a view of another time: it was busy until then.
+// TestFreedWorkerOfAClass frees a worker at a timeout: in the view of its job's class, too, it was busy until then.
 func TestFreedWorkerOfAClass(t *testing.T) {
 	s := settings()
 	ask := Query{Metric: "utilization", Class: "mail"}
@@ -60,7 +60,7 @@ func TestFreedWorkerOfAClass(t *testing.T) {
 	checkQuery(t, tp.Finish(at(100), nil), ask, 4.0/180)
 }
 
-// TestPackedSumCarries records more than 64 bits hold of nanoseconds.
+// TestPackedSumCarries records durations in a packed histogram whose sum in nanoseconds exceeds 64 bits.
 func TestPackedSumCarries(t *testing.T) {
 	var p Packed
 	for range 3 {
@@ -206,7 +206,7 @@ func TestBeforeTheWindow(t *testing.T) {
 	}
 }
 
-// TestMostTenantWaits has so many tenants with a distribution of waits of their own, and no more.
+// TestMostTenantWaits checks that MostTenantWaits tenants have distributions of waits of their own, and no more.
 func TestMostTenantWaits(t *testing.T) {
 	var c tenantCounts
 	if c.freshOf(MostTenantWaits) == nil || c.freshOf(MostTenantWaits+1) != nil {

@@ -89,7 +89,7 @@ func TestMeanWaitOfNothing(t *testing.T) {
 	check(t, tp.Finish(at(100), nil), map[string]float64{"claim.gap.share": 4.0 / 5})
 }
 
-// Gaps of less than a second count too: the longest is the longest.
+// Claim gaps of less than a second count too: claim.gap.longest is the longest of them.
 func TestShortGaps(t *testing.T) {
 	tp := newTape(settings(), 0)
 	for i, gap := range []float64{0.2, 0.5, 0.3} {

@@ -43,7 +43,7 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// What a node is twice it is once: up at the start, or down.
+// An event by which a node is up, or down, changes nothing if the node is so already, as at the start.
 func TestNodesThatAreUpAlready(t *testing.T) {
 	s := settings()
 	s.Nodes = 2

@@ -12,17 +12,17 @@ import (
 	"qsim/engine"
 )
 
-// life is a job in a world that is drawn: it is ready, runs and fails or is done, again and again.
+// life is the course of one job in a random world: it is ready, runs, and fails or is done, again and again.
 type life struct {
 	kind   engine.Kind
 	tenant engine.TenantID
 	tries  []try
 }
 
-// try is one time that a job waits to be due, is ready, and runs, in seconds.
+// try is one attempt of a job: the times, in s, from which it waits to be due, is ready, runs, and has ended.
 type try struct{ waits, ready, runs, ends float64 }
 
-// world draws jobs of two classes and three tenants, with up to three tries each.
+// world returns random jobs (see life) of two classes and three tenants, with up to three attempts each.
 func world(r *rand.Rand) []life {
 	list := make([]life, 60)
 	for i := range list {
@@ -46,7 +46,7 @@ func world(r *rand.Rand) []life {
 	return slices.DeleteFunc(list, func(l life) bool { return len(l.tries) == 0 })
 }
 
-// playLives passes the events of all lives to c.
+// playLives records the events of all jobs of a random world (see life), in order of time.
 func playLives(c *Collector, list []life) {
 	var events []engine.Event
 	for i, l := range list {
@@ -82,7 +82,7 @@ func playLives(c *Collector, list []life) {
 	}
 }
 
-// byHand measures the metrics of the lives that are in, in [from, to), instant by instant, by definition.
+// byHand returns metrics by their definitions, instant by instant in [from, to), for the jobs for which in is true.
 func byHand(list []life, in func(l *life) bool, from, to float64, workers int) map[string]float64 {
 	times := []float64{from, to}
 	for _, l := range list {

@@ -10,8 +10,8 @@ import (
 	"qsim/engine/unfinished"
 )
 
-// story plays five jobs: one before the warm-up ends, one that fails once, one that runs
-// at once, one whose lease is taken while it runs, and one that dies.
+// story records five jobs in a tape: one before the warm-up ends, one that fails once, one that runs at once, one whose
+// lease is taken while it runs, and one that dies.
 func story(s *Settings) *tape {
 	t := newTape(s, 0)
 	t.enqueue(5, 1, 0)
@@ -169,7 +169,7 @@ func TestDeficitEndsWithTheLastFreshJob(t *testing.T) {
 	check(t, tp.Finish(at(100), nil), map[string]float64{"fresh.deficit": 2})
 }
 
-// The same where the last fresh job is buried as it stands.
+// A deficit does not outlast the burial of the last ready fresh job either.
 func TestDeficitEndsWithBurial(t *testing.T) {
 	tp := newTape(settings(), 1)
 	for i, retries := range []int{3, 1} {
@@ -184,7 +184,7 @@ func TestDeficitEndsWithBurial(t *testing.T) {
 	check(t, tp.Finish(at(100), nil), map[string]float64{"fresh.deficit": 1.5})
 }
 
-// What is claimed before the end of the warm-up or after the end of the scenario falls short of nothing.
+// Claims before the end of the warm-up or after the end of arrivals count in no deficit.
 func TestDeficitOfTheScenarioAlone(t *testing.T) {
 	tp := newTape(settings(), 1) // from 10 s to 100 s, half of the claims are promised
 	turn := func(from float64, retries int) {

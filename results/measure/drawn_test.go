@@ -55,13 +55,13 @@ func TestDrawnStories(t *testing.T) {
 	}
 }
 
-// drawnJob is one job of a drawn story, as its store and its holders have it.
+// drawnJob is one job in a random sequence of events: its state in the store, and its executions.
 type drawnJob struct {
 	engine.Event // as its latest event has it: ID, kind, tenant, class
 	state        engine.State
 	enqueued     engine.Time
-	since        engine.Time // ready
-	due          engine.Time // waiting
+	since        engine.Time // ready: since when
+	due          engine.Time // waiting: until when
 	reaper       bool        // a reaper holds the lease
 	runs         []drawnRun
 }
@@ -139,7 +139,7 @@ func (d *drawn) narrowed(s *Settings, m *metric) Query {
 	return q
 }
 
-// play returns all that is measured.
+// play records random events until 108 s have passed, and returns all that is measured, as text.
 func (d *drawn) play() string {
 	for d.now < at(108) {
 		d.now = d.now.Add(time.Duration(d.ExpFloat64() * float64(30*time.Millisecond)))
@@ -183,7 +183,7 @@ func (d *drawn) play() string {
 	return out.String()
 }
 
-// textOf returns the content of p in the form that the stored fingerprints cover.
+// textOf returns a packed histogram as text, in the form that the stored fingerprints cover.
 func textOf(p *Packed) string {
 	return fmt.Sprintf("{%v %v %d %d %d %d}", p.Buckets, p.Counts, p.SumHigh, p.SumLow, p.Longest, p.N)
 }
@@ -222,7 +222,7 @@ func (d *drawn) hear(e *engine.Event) {
 	d.c.Record(e)
 }
 
-// record plays an event of a job.
+// record records an event of the job j, after the function more, if there is one, has set further fields of it.
 func (d *drawn) record(j *drawnJob, kind engine.EventKind, more func(e *engine.Event)) {
 	e := j.Event
 	e.At, e.Kind, e.Age = d.now, kind, d.now.Sub(j.enqueued)
@@ -256,7 +256,7 @@ func (d *drawn) enqueue() {
 	d.record(j, engine.Enqueued, func(e *engine.Event) { e.Delay = delay })
 }
 
-// move does something to a job itself: it is claimed, recovered, extended, ended by somebody else, or redriven.
+// move changes a job in the store at random: it is claimed, recovered, extended, ended by somebody else, or redriven.
 func (d *drawn) move(j *drawnJob) {
 	switch {
 	case j.state == engine.Ready && d.chance(90):
@@ -284,7 +284,7 @@ func (d *drawn) move(j *drawnJob) {
 	}
 }
 
-// goOn does something to an execution: it starts, ends, and its outcome reaches the store.
+// goOn takes execution i of a job one step further: it starts, ends, or its outcome reaches the store.
 func (d *drawn) goOn(j *drawnJob, i int) {
 	r := &j.runs[i]
 	of := func(e *engine.Event) {

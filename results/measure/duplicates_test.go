@@ -246,8 +246,8 @@ var duplicateStories = []struct {
 	}, nil},
 }
 
-// again plays an execution whose lease is taken before it fails, and the start of another at 31 s; it returns the token
-// of the first.
+// again records an execution of job 1 whose lease is taken before it fails, and the start of another at 31 s; it
+// returns the token of the first.
 func again(tp *tape) engine.Token {
 	first := tp.lease(20, 1, 20)
 	tp.start(20, 1, first)

@@ -22,7 +22,7 @@ func settings() *Settings {
 	}
 }
 
-// tape plays events by hand. Times are in seconds.
+// tape is a Collector with methods that record single events for tests, which give their times in seconds.
 type tape struct {
 	*Collector
 	enqueued map[engine.JobID]float64
@@ -50,7 +50,7 @@ func (t *tape) enqueue(s float64, job engine.JobID, kind engine.Kind) {
 	t.play(engine.Event{At: at(s), Kind: engine.Enqueued, Job: job, JobKind: kind})
 }
 
-// lease claims job, which was ready since then, and returns the token.
+// lease records the claim, at time s, of a job that had been ready since a time, and returns the lease's token.
 func (t *tape) lease(s float64, job engine.JobID, since float64) engine.Token {
 	t.tokens++
 	t.claims[job]++
@@ -80,10 +80,10 @@ func (t *tape) promote(s float64, job engine.JobID, class engine.Class) {
 	t.play(engine.Event{At: at(s), Kind: engine.Promoted, Job: job, Class: class, JobKind: t.kinds[job]})
 }
 
-// take recovers the lease of job, held by the first life of node 0, and returns the token.
+// take records that a reaper takes a job's lease from the first life of node 0, and returns the reaper's token.
 func (t *tape) take(s float64, job engine.JobID) engine.Token { return t.takeFrom(s, job, 0) }
 
-// takeFrom recovers the lease of job, held by another, and returns the token.
+// takeFrom records that a reaper takes a job's lease from the given holder, and returns the reaper's token.
 func (t *tape) takeFrom(s float64, job engine.JobID, holder engine.EngineID) engine.Token {
 	t.tokens++
 	t.taken[t.tokens] = engine.LeaseExpired
@@ -92,12 +92,12 @@ func (t *tape) takeFrom(s float64, job engine.JobID, holder engine.EngineID) eng
 	return t.tokens
 }
 
-// loseLease lets the holder of a lease learn that it is gone, before a reaper takes it.
+// loseLease records that the holder of a lease has noticed its loss, before a reaper takes it.
 func (t *tape) loseLease(s float64, job engine.JobID, token engine.Token) {
 	t.play(engine.Event{At: at(s), Kind: engine.LeaseLost, Job: job, JobKind: t.kinds[job], Token: token})
 }
 
-// run lets a job run from a claim to its ack.
+// run records one attempt of a job from the claim, at time s, to the ack, ran seconds later.
 func (t *tape) run(s float64, job engine.JobID, since, ran float64) {
 	token := t.lease(s, job, since)
 	t.start(s, job, token)

@@ -7,8 +7,8 @@ import (
 	"qsim/engine"
 )
 
-// loseAnswer has a job claimed whose answer is lost: its lease is taken, and it waits for another claim. It returns the
-// token of the claim that nobody knows of.
+// loseAnswer records a job whose claim has a lost answer: a reaper takes its lease, and it waits for another claim. It
+// returns the token of the lost claim.
 func (t *tape) loseAnswer(s float64, job engine.JobID) engine.Token {
 	t.enqueue(s, job, 0)
 	lost := t.lease(s, job, s)
@@ -51,7 +51,7 @@ func TestLimbo(t *testing.T) {
 	}
 }
 
-// TestLimboOfCopies has the copies of a caller's job done, one of which had been claimed by nobody knows whom: once that
+// TestLimboOfCopies has all copies of a caller's job done, one of which had a claim with a lost answer: once that copy
 // is forgotten, so is the caller.
 func TestLimboOfCopies(t *testing.T) {
 	s := settings()

@@ -82,7 +82,7 @@ func TestThreeCopies(t *testing.T) {
 	}
 }
 
-// A dead job that was never seen to die, made ready again, leaves the dead as they are.
+// A redrive of a job whose death was never recorded does not change the number of dead jobs.
 func TestRedrivenFromBefore(t *testing.T) {
 	s := settings()
 	s.Redrives, s.Warmup = true, 0
@@ -216,7 +216,7 @@ func TestJainOfTwo(t *testing.T) {
 	}
 }
 
-// The same waits as without storms, or twice as long.
+// The slowdown is 1 where waits are as long as without storms, and 2 where they are twice as long.
 func TestSlowdown(t *testing.T) {
 	s := settings()
 	whole, during := Query{Metric: "slowdown"}, Query{Metric: "slowdown", During: "down"}

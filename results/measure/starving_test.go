@@ -12,10 +12,10 @@ import (
 	"qsim/engine/unfinished"
 )
 
-// mayWait are the thresholds of the two classes of drawn worlds.
+// mayWait holds the waits, in s, beyond which fresh jobs starve in random worlds, by class.
 var mayWait = []float64{1, 2.5}
 
-// hungryByHand measures when the lives that are in starve in [from, to), instant by instant, by definition.
+// hungryByHand returns the metrics of starvation as byHand returns others: by definition, for the jobs that are in.
 func hungryByHand(list []life, in func(l *life) bool, from, to float64) map[string]float64 {
 	times := []float64{from, to}
 	starves := func(l *life, now float64) bool {

@@ -11,7 +11,7 @@ import (
 	"qsim/engine/unfinished"
 )
 
-// calmSettings have a storm from 600 s to 700 s of 1800 s, windows of 15 s.
+// calmSettings returns settings with a storm from 600 s to 700 s of 1800 s, and sliding windows of 15 s for recovery.
 func calmSettings() *Settings {
 	s := settings()
 	s.Duration, s.Warmup, s.Drain = 1800*time.Second, 60*time.Second, 600*time.Second
@@ -20,7 +20,7 @@ func calmSettings() *Settings {
 	return s
 }
 
-// waits plays fresh jobs at 20/s for 1800 s with the waits that the function wait returns.
+// waits measures fresh jobs that come at 20/s for 1800 s and wait for as long as the function wait returns, in s.
 func waits(s *Settings, wait func(at, uniform float64) float64) Run {
 	c := NewCollector(s, 0)
 	rand := keyed.Rand{Seed: 11}
@@ -350,7 +350,7 @@ func TestCalmWindows(t *testing.T) {
 	}
 }
 
-// steady has a fresh job claimed every half second from 10 s to the storm at 40 s, after a wait of just so long.
+// steady returns a collector with a fresh job claimed every half second from 10.5 s to the storm at 40 s, after a wait.
 func steady(s *Settings, waited time.Duration) *Collector {
 	c := NewCollector(s, 0)
 	for now := at(10.5); now < at(40); now = now.Add(time.Second / 2) {
@@ -388,7 +388,7 @@ func TestBackAtTheLimit(t *testing.T) {
 	}
 }
 
-// readyUntil has a fresh job ready from then until it is buried where it stands.
+// readyUntil records a fresh job that is ready from one time until another, when it is buried without a claim.
 func readyUntil(c *Collector, from, until engine.Time) {
 	c.Record(&engine.Event{At: from, Kind: engine.Enqueued, Job: 1})
 	c.Record(&engine.Event{At: until, Kind: engine.Buried, Job: 1, From: engine.Ready, Age: until.Sub(from), Waited: until.Sub(from)})

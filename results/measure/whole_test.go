@@ -10,7 +10,7 @@ import (
 	"qsim/engine/unfinished"
 )
 
-// methods passes an event by the method that a JobRecorder has for its kind, if there is one.
+// methods records an event by the method that engine.JobRecorder has for its kind, or else by Record.
 func methods(c engine.JobRecorder, e *engine.Event) {
 	lease := leaseOf(e)
 	switch e.Kind {
@@ -155,7 +155,7 @@ func TestCannotBeNarrowed(t *testing.T) {
 	}
 }
 
-// filterNamed is the one filter that a query uses.
+// filterNamed returns the filter of a query that has exactly one.
 func filterNamed(q Query) Filters {
 	switch {
 	case q.During != "":

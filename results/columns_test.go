@@ -8,8 +8,8 @@ import (
 	"qsim/results/measure"
 )
 
-// tableSummary returns the summary of policies named A, B, ... of which the first is the baseline. Values are by
-// metric and policy; they have an interval of ± half.
+// tableSummary returns a summary of policies A, B, ... of which the first is the baseline. metrics are queries as text,
+// each with its values by policy, which get an interval of ± half.
 func tableSummary(seeds int, half float64, metrics ...any) *Summary {
 	s := &Summary{Scenario: "made", Duration: 600}
 	for seed := range seeds {
@@ -39,7 +39,7 @@ func tableSummary(seeds int, half float64, metrics ...any) *Summary {
 	return s
 }
 
-// judged adds the verdicts on an objective of some policies, by index.
+// judged adds an objective (query and bound as text) to a summary, with its outcomes by index of the policy.
 func (s *Summary) judged(query, text string, outcomes map[int]Outcome, expect bool) *Summary {
 	q, err := measure.ParseQuery(query)
 	if err != nil {
@@ -61,7 +61,7 @@ func labelsOf(columns []Column) (list []string) {
 	return list
 }
 
-// storm is a baseline that misses its goal and two policies that reach it and make retries wait.
+// storm returns a summary of a baseline that misses its goal, and two policies that reach it and make retries wait.
 func storm() *Summary {
 	s := tableSummary(20, 0.1, "fresh.wait.p99 during down", []float64{119, 0.186, 0.209}, "recovery.time after down", []float64{339, 81, 3.3},
 		"dead.count", []float64{548, 0, 0}, "duplicates.per10k", []float64{0, 0, 0}, "retry.wait.mean", []float64{68, 163, 261},

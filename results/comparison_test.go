@@ -9,7 +9,7 @@ import (
 	"qsim/results/measure"
 )
 
-// result returns a summary of one policy whose metrics have these values by seed.
+// result returns a summary of one policy with the given values of metrics, by name and then by seed.
 func result(label string, metrics map[string][]float64) *Summary {
 	s := &Summary{Scenario: "small", ConfigHash: "0a1b2c3d", Duration: 100, Policies: []PolicySummary{{Label: label, Kind: label, Baseline: true, Fingerprint: label}}}
 	p := &s.Policies[0]
@@ -37,7 +37,7 @@ func result(label string, metrics map[string][]float64) *Summary {
 	return s
 }
 
-// elsewhere gives s other seeds.
+// elsewhere changes the seeds of a summary to others, so that it cannot be paired by seed.
 func elsewhere(s *Summary) *Summary {
 	for i := range s.Seeds {
 		s.Seeds[i] += 100
@@ -180,7 +180,7 @@ func TestGateOnNoDifference(t *testing.T) {
 	}
 }
 
-// scattering returns n values whose mean and standard deviation are exactly those, n even.
+// scattering returns n values, for an even n, with exactly the given mean and standard deviation.
 func scattering(n int, mean, deviation float64) []float64 {
 	off := deviation * math.Sqrt(float64(n-1)/float64(n))
 	values := make([]float64, n)
@@ -272,7 +272,7 @@ func TestGateOnBounds(t *testing.T) {
 	}
 }
 
-// Many metrics that are judged at once must each be surer.
+// Of many metrics that are judged at once, each needs a smaller p value to fail the gate.
 func TestGateAdjustsForTheNumberOfMetrics(t *testing.T) {
 	base, new := map[string][]float64{"sojourn.mean": before}, map[string][]float64{"sojourn.mean": after}
 	if d := &compared(t, result("A", base), result("B", new), Gate{Set: true}).Changes[0]; d.Verdict != Missed {
@@ -369,7 +369,7 @@ func unusual(t *testing.T) []*Comparison {
 	return []*Comparison{compared(t, base, new, Gate{Set: true, Most: 0.05}), compared(t, base, elsewhere(new), Gate{})}
 }
 
-// What is not a number is null.
+// In the JSON of a comparison, a value that is NaN is null.
 func TestComparisonJSON(t *testing.T) {
 	list := unusual(t)
 	var decoded struct {

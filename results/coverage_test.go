@@ -56,7 +56,7 @@ func skipRaced(t *testing.T) {
 	}
 }
 
-// seedMean returns a seed's estimate of a mean of 1: the mean of 30 exponential waits.
+// seedMean returns what one seed of one experiment measures of a mean that is 1: the mean of 30 exponential waits.
 func seedMean(meta, seed, purpose int) float64 {
 	sum := 0.0
 	for i := range 30 {
@@ -65,7 +65,7 @@ func seedMean(meta, seed, purpose int) float64 {
 	return sum / 30
 }
 
-// runsOf returns runs with one metric.
+// runsOf returns runs, with the seeds 1, 2, ..., that measured the given values of one metric.
 func runsOf(metric string, values []float64) []*measure.Run {
 	var runs []*measure.Run
 	for i, v := range values {

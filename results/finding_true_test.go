@@ -7,7 +7,7 @@ import (
 	"qsim/results/measure"
 )
 
-// bounded makes the values of some policies, by index, lower bounds.
+// bounded marks a metric's values under some policies, by index, as lower bounds.
 func (s *Summary) bounded(metric string, policies ...int) *Summary {
 	for _, i := range policies {
 		s.Policies[i].Find(measure.Query{Metric: metric}).Bound = ">="
@@ -15,7 +15,7 @@ func (s *Summary) bounded(metric string, policies ...int) *Summary {
 	return s
 }
 
-// unsure makes the difference of a metric not significant.
+// unsure makes a metric's difference between some policies, by index, and the baseline not significant.
 func (s *Summary) unsure(metric string, p float64, policies ...int) *Summary {
 	for _, i := range policies {
 		d := s.Policies[i].Against(measure.Query{Metric: metric})
@@ -24,7 +24,7 @@ func (s *Summary) unsure(metric string, p float64, policies ...int) *Summary {
 	return s
 }
 
-// judgedAll adds the same outcome for each policy.
+// judgedAll adds an objective to a summary, with the same outcome for every policy.
 func (s *Summary) judgedAll(metric, text string, o Outcome) *Summary {
 	outcomes := make(map[int]Outcome)
 	for i := range s.Policies {

@@ -12,7 +12,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// summaryOf runs a scenario.
+// summaryOf simulates a scenario, given as YAML, and returns the summary of its runs.
 func summaryOf(t *testing.T, text string) *results.Summary {
 	t.Helper()
 	sc, problems := scenarios.Load("small.yaml", []byte(text), nil)
@@ -31,8 +31,8 @@ func summaryOf(t *testing.T, text string) *results.Summary {
 	return summary
 }
 
-// warnings simulates M/M/c and returns the warnings of the summary; more is further classes, and
-// keys of the scenario.
+// warnings simulates M/M/c, with workers that take 500 ms on average, and returns the warnings of the summary; more is
+// YAML with further classes and keys of the scenario.
 func warnings(t *testing.T, workers int, rate float64, duration, warmup string, seeds int, more string) []string {
 	t.Helper()
 	text := fmt.Sprintf("name: small\nduration: %s\nwarmup: %s\ndrain: 0s\nseeds: %d\nengine: {workers: %d, fetch: {batch: %d, wake: true}}\n"+
@@ -41,7 +41,7 @@ func warnings(t *testing.T, workers int, rate float64, duration, warmup string, 
 	return summaryOf(t, text).Warnings
 }
 
-// growing returns the number of seeds in which the backlog counts as growing when arrivals stop.
+// growing simulates as warnings does, and returns the number of seeds whose backlog counts as growing at the end.
 func growing(t *testing.T, workers int, rate float64, duration, warmup string, seeds int, more string) int {
 	t.Helper()
 	for _, text := range warnings(t, workers, rate, duration, warmup, seeds, more) {
@@ -100,7 +100,7 @@ func TestWarmUpWithRetries(t *testing.T) {
 	}
 }
 
-// recoveries are the recovery times after a storm that changes nothing, by seed.
+// recoveries returns the values of recovery.time, by seed, after a storm that changes nothing.
 func recoveries(t *testing.T, workers int, rate float64, seeds int) []float64 {
 	t.Helper()
 	text := fmt.Sprintf("name: small\nduration: 30m\nwarmup: 2m\nseeds: %d\nengine: {workers: %d, fetch: {batch: %d, wake: true}}\n"+

@@ -7,8 +7,8 @@ import (
 	"qsim/results/measure"
 )
 
-// scattered gives the policy of an index values that differ from seed to seed, by ± spread in turn, as others do the
-// other way round.
+// scattered adds and subtracts spread in turn, from seed to seed, to and from a metric's values under some policies, by
+// index: under every other one it begins with subtracting.
 func (s *Summary) scattered(metric string, spread float64, policies ...int) *Summary {
 	for n, i := range policies {
 		e := s.Policies[i].Find(measure.Query{Metric: metric})

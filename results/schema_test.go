@@ -18,7 +18,7 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// storedTypes are the schemas of types that write themselves.
+// storedTypes returns the JSON schema of a type that has JSON methods of its own, nil for any other.
 func storedTypes(of reflect.Type, reflected func(reflect.Type) *jsonschema.Schema) *jsonschema.Schema {
 	switch {
 	case of.Kind() == reflect.Map:

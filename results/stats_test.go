@@ -10,7 +10,7 @@ func close(a, b, tolerance float64) bool {
 	return math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) <= tolerance
 }
 
-// Values of other programs.
+// Intervals and p values equal those that other programs compute.
 func TestIntervalsAgainstReferences(t *testing.T) {
 	for n, quantile := range map[int]float64{2: 12.706204736432095, 3: 4.302652729911275, 5: 2.7764451051977987, 20: 2.093024054408263, 100: 1.9842169515086827} {
 		if got := halfWidth(math.Sqrt(float64(n)), n, alpha); !close(got, quantile, 1e-9) {

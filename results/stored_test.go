@@ -19,7 +19,7 @@ import (
 	"qsim/results/measure"
 )
 
-// folder holds files by path.
+// folder holds the files of a run's folder, by path.
 type folder map[string][]byte
 
 func (f folder) read(path string) ([]byte, error) {
@@ -98,7 +98,7 @@ func zipped(text string) []byte {
 	return b.Bytes()
 }
 
-// An earlier version stored less.
+// A run that an earlier version stored, without some files, is read, and its missing files are named in Absent.
 func TestStoredByAnEarlierVersion(t *testing.T) {
 	f := stored(t, summarized(t, 3))
 	delete(f, "data.json.gz")

@@ -11,7 +11,7 @@ import (
 	"qsim/results/resultstest"
 )
 
-// scattered returns runs of a policy whose goodput has mean 1 and the given deviation.
+// scattered returns runs of a policy, one for each seed, whose goodput has mean 1 and the given standard deviation.
 func scattered(policy, seeds int, deviation float64) []measure.Run {
 	var runs []measure.Run
 	for seed := range uint64(seeds) {
@@ -22,7 +22,7 @@ func scattered(policy, seeds int, deviation float64) []measure.Run {
 	return runs
 }
 
-// watching returns settings of which only the goodput counts.
+// watching returns settings whose only objective is on the goodput.
 func watching() *measure.Settings {
 	s := settings()
 	s.Objectives = []measure.Objective{{Query: measure.Query{Metric: "goodput"}, Above: true, Bound: 0.5, Text: "above 0.5/s", Policy: "FIFO"}}
@@ -50,7 +50,7 @@ func TestWatchStopsAtTheFirstThatIsEnough(t *testing.T) {
 	}
 }
 
-// firstPrecise applies the rule as it is written down: t·s/√n ≤ g·|mean|/(1+g).
+// firstPrecise returns the first number of seeds, from 10, for which t·s/√n ≤ g·|mean|/(1+g) under two policies, or 0.
 func firstPrecise(a, b []measure.Run, g float64) int {
 	holds := func(runs []measure.Run) bool {
 		sum, squares := 0.0, 0.0

@@ -19,7 +19,7 @@ import (
 
 var long = flag.Bool("long", false, "benchmark with a million jobs too")
 
-// sizes returns the numbers of jobs in the store besides those that a benchmark moves.
+// sizes returns the numbers of jobs that benchmarks put into the store besides those that their calls move.
 func sizes() []int {
 	if *long {
 		return []int{1_000, 100_000, 1_000_000}
@@ -68,7 +68,7 @@ func openBench(b *testing.B) *Store {
 	return s
 }
 
-// settle brings the server to rest before something is measured.
+// settle vacuums the table of jobs and makes a checkpoint, so that neither happens while something is measured.
 func settle(b *testing.B, s *Store) {
 	b.Helper()
 	for _, text := range []string{"vacuum analyze jobs", "checkpoint"} {
@@ -97,8 +97,8 @@ func benchEnqueueOne(b *testing.B, s *Store) {
 	}
 }
 
-// cycle claims by a plan, acks the claimed jobs, and enqueues as many so that the store does not
-// run dry; only the first two are measured.
+// cycle measures claims by a plan of the given terms, with the acks of the claimed jobs. As many jobs are enqueued in
+// between, not measured, so that the store does not run dry.
 func cycle(b *testing.B, s *Store, terms ...engine.Term) {
 	plan := engine.Plan{Limit: batch, Terms: terms}
 	from, jobs, seq := benchIDs, 0, uint64(0)
@@ -231,7 +231,7 @@ func BenchmarkBare(b *testing.B) {
 	}
 }
 
-// runLive lets engines do all that is ready and returns how many jobs they acked.
+// runLive runs engines, with handlers that return at once, until jobs acks are applied, and returns the number applied.
 func runLive(b *testing.B, s *Store, engines, workers int, policy engine.Policy, jobs int) int {
 	ctx, cancel := context.WithCancel(b.Context())
 	defer cancel()
@@ -256,7 +256,7 @@ func runLive(b *testing.B, s *Store, engines, workers int, policy engine.Policy,
 	return int(acked.Load())
 }
 
-// timed has several loops do something at once that returns how many jobs it did.
+// timed runs loops side by side and returns how long they took; they return how many jobs they did, want in all.
 func timed(b *testing.B, loops int, loop func(i int) int, want int) time.Duration {
 	var all sync.WaitGroup
 	done := make([]int, loops)
@@ -276,7 +276,7 @@ func timed(b *testing.B, loops int, loop func(i int) int, want int) time.Duratio
 	return took
 }
 
-// drain claims and acks until nothing is left.
+// drain claims and acks jobs, as one engine, until none is ready, and returns how many acks were applied.
 func drain(b *testing.B, s *Store, loop int, round uint32) (jobs int) {
 	plan := engine.Plan{Limit: batch, Terms: []engine.Term{anyTerm(batch)}}
 	e := engine.NewEngineID(int32(loop), round)
@@ -303,7 +303,7 @@ func drain(b *testing.B, s *Store, loop int, round uint32) (jobs int) {
 	}
 }
 
-// bareQueue is a table with the columns of a lease, and two statements.
+// bareQueue is the least queue with which a store is compared: a table with a lease's columns, and two statements.
 type bareQueue struct{ s *Store }
 
 func newBare(b *testing.B, s *Store) *bareQueue {

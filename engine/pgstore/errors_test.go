@@ -102,8 +102,7 @@ func TestOpenFails(t *testing.T) {
 	}
 }
 
-// TestOpenVariables tells of the variables when it is they that are wrong, and of each
-// address once.
+// TestOpenVariables checks that an error of Open names the PG* variables if those are wrong, and each address once.
 func TestOpenVariables(t *testing.T) {
 	for _, name := range []string{"PGSERVICE", "PGHOSTADDR", "PGDATABASE", "PGSSLMODE"} {
 		t.Setenv(name, "") // as if it were not set
@@ -140,7 +139,7 @@ func TestRefusedOptions(t *testing.T) {
 	}
 }
 
-// TestNewerSchema leaves alone what a later program has made.
+// TestNewerSchema opens a schema of a later version of the program: that fails with ErrNewer, and changes nothing.
 func TestNewerSchema(t *testing.T) {
 	s := open(t, engine.StoreOptions{})
 	if _, err := s.pool.Exec(t.Context(), "update version set version = 99"); err != nil {
@@ -150,7 +149,7 @@ func TestNewerSchema(t *testing.T) {
 	wantError(t, err, ErrNewer, "version 99")
 }
 
-// TestOpenedAtOnce has several processes find no schema.
+// TestOpenedAtOnce opens a store in several processes at once, none of which finds a schema: one creates it for all.
 func TestOpenedAtOnce(t *testing.T) {
 	needServer(t)
 	schema := newSchema()
@@ -299,8 +298,8 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestForeignSchema leaves alone what it has not made, and says what it found: to wait
-// and ask again would not help.
+// TestForeignSchema opens schemas that another program made: they are left alone, and the error, which is not
+// ErrUnavailable, names what was found.
 func TestForeignSchema(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -27,7 +27,7 @@ from now_ns() n, generate_series(1, $1::bigint) i`, jobs)
 	}
 }
 
-// planned returns how PostgreSQL goes about a statement.
+// explained returns PostgreSQL's plan (EXPLAIN) of an SQL statement, as text.
 func explained(t *testing.T, conn *pgx.Conn, statement string) string {
 	t.Helper()
 	ctx := t.Context()
@@ -117,12 +117,12 @@ func allStatements(t *testing.T, s *Store) []statement {
 
 func anyTerm(limit int) engine.Term { return engine.Term{Class: engine.AnyClass, Limit: limit} }
 
-// wholeTable is how a plan reads the table of the jobs from end to end, or puts very many
-// of them in order or in a hash table.
+// wholeTable matches a plan, as text, that reads a table from end to end, or that joins by hashing or sorting very many
+// rows.
 var wholeTable = regexp.MustCompile(`Seq Scan on (jobs|batches)|Bitmap Heap Scan on jobs|Hash Join|Merge Join`)
 
-// withoutCondition returns the first scan of a plan that goes by the primary key of the
-// jobs and yet reads all of them: one without an Index Cond.
+// withoutCondition returns the first line of a plan, as text, that scans the primary key of the jobs without an Index
+// Cond, and so reads all of them; "" if there is none.
 func withoutCondition(plan string) string {
 	lines := strings.Split(plan, "\n")
 	for i, l := range lines {

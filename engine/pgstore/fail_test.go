@@ -16,8 +16,8 @@ import (
 	"qsim/engine"
 )
 
-// fault is a tracer of pgx that has one statement or batch fail: its context ends before it is sent. It passes over the
-// question how many rows are dead, which is asked only after calls that took long.
+// fault is a tracer of pgx that makes one statement or batch fail: its context ends before it is sent. It skips the
+// query for the number of dead rows, which is sent only after calls that took long.
 type fault struct {
 	after  atomic.Int32 // statements that succeed before the one that fails
 	failed atomic.Bool
@@ -50,7 +50,7 @@ func (*fault) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData)  
 func (*fault) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
 func (*fault) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData)     {}
 
-// mute returns a store on the schema of another one, with its own connections, whose announcements nobody takes.
+// mute returns a store on the schema of another one, with its own connections, that sends no announcements.
 func mute(t testing.TB, s *Store, change func(c *pgxpool.Config)) *Store {
 	t.Helper()
 	config := s.pool.Config()
@@ -67,15 +67,15 @@ func mute(t testing.TB, s *Store, change func(c *pgxpool.Config)) *Store {
 	return m
 }
 
-// call is a call of a store that keeps the dead and has jobs 1 and 2 in flight, by the engine peer, 3 and 4 ready, 5 dead,
-// 6 waiting for an hour, and 7 due.
+// call is a call of a store to test: of one that keeps the dead and has jobs 1 and 2 in flight, by the engine peer, 3
+// and 4 ready, 5 dead, 6 waiting for an hour, and 7 due.
 type call struct {
 	says       string // beginning of its errors
 	do         func(s *Store, ctx context.Context, leases []engine.Lease) (any, error)
 	none, want any  // what it returns if it fails, and if it does not
 	news       bool // it announces that jobs are ready
-	timeless   bool // it does not ask what time it is
-	promoted   bool // of a store with StoreOptions.Promoted
+	timeless   bool // its statements do not read the clock
+	promoted   bool // it is of a store with StoreOptions.Promoted
 }
 
 var peer = engine.NewEngineID(3, 1)

@@ -19,7 +19,7 @@ import (
 	"qsim/policies"
 )
 
-// written is a log that is read while others write it.
+// written is a writer for a log that a test reads while engines write to it.
 type written struct {
 	mutex sync.Mutex
 	text  bytes.Buffer
@@ -31,7 +31,7 @@ func (w *written) Write(b []byte) (int, error) {
 	return w.text.Write(b)
 }
 
-// await returns the log once it contains a text.
+// await waits until the log contains a text, and returns all of it.
 func (w *written) await(t *testing.T, ctx context.Context, text string) string {
 	t.Helper()
 	for {

@@ -19,19 +19,19 @@ import (
 	"qsim/engine"
 )
 
-// scripted is a server that speaks PostgreSQL's protocol over pipes, as a test says: in a bubble of synctest, so that
-// the instants of all that a client does are exact.
+// scripted is a server that speaks PostgreSQL's protocol over pipes and answers as a test sets it up: in a bubble of
+// synctest, so that the instants of all that a client does are exact.
 type scripted struct {
-	// answer is that to a statement with its last argument: a bigint, negative for null, or the code of an error.
+	// answer returns the answer to a statement, given its last argument: a bigint, negative for null, or an error code.
 	answer func(sql, argument string) (value time.Duration, code string)
 	fallen []uint64 // numbers of jobs that have become due, by call of nextDue
 
 	mu       sync.Mutex // for what follows up to writing
-	down     int        // connections that find nobody
-	greet    []string   // answers to the next connections; after those, and "": welcome
+	down     int        // number of next connections that are refused
+	greet    []string   // error codes for the connections after those; after them, and "": welcome
 	began    time.Time
 	dialed   []time.Duration // when connections were tried
-	woken    []time.Duration // when engines were
+	woken    []time.Duration // when engines were woken
 	newest   *pgproto3.Backend
 	hangUp   func()        // ends the newest connection
 	writing  chan struct{} // of size 1: taken by whoever writes
@@ -44,7 +44,7 @@ const (
 	silent = "silent"
 )
 
-// store returns a store on the server, without its connection that announces.
+// store returns a store whose connections lead to the scripted server; it sends no announcements.
 func (s *scripted) store(t *testing.T, o engine.StoreOptions) *Store {
 	t.Helper()
 	s.began, s.writing = time.Now(), make(chan struct{}, 1)
@@ -158,7 +158,7 @@ func (s *scripted) serve(conn net.Conn) {
 	}
 }
 
-// isDown tells a connection that is tried whether it finds nobody.
+// isDown reports whether a connection that is tried now is refused, and counts it.
 func (s *scripted) isDown() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -168,7 +168,7 @@ func (s *scripted) isDown() bool {
 	return s.down >= 0
 }
 
-// welcome returns the answer to a new connection.
+// welcome returns the error code with which a new connection is answered, "" if it is accepted.
 func (s *scripted) welcome(b *pgproto3.Backend, hangUp func()) (code string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -179,7 +179,7 @@ func (s *scripted) welcome(b *pgproto3.Backend, hangUp func()) (code string) {
 	return code
 }
 
-// next takes the first of some answers; "" or 0 after the last.
+// next removes and returns the first of some answers; after the last it returns "" or 0.
 func next[T any](answers *[]T) (answer T) {
 	if len(*answers) > 0 {
 		answer, *answers = (*answers)[0], (*answers)[1:]
@@ -194,15 +194,15 @@ func (s *scripted) since() time.Duration {
 	return time.Since(s.began)
 }
 
-// wake is for Listen.
+// wake notes the time at which Store.Listen, to which tests pass it, wakes an engine.
 func (s *scripted) wake() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.woken = append(s.woken, time.Since(s.began))
 }
 
-// restart returns when connections were tried, and when engines were woken, and begins anew: with so many connections
-// that find nobody, and answers to those after them. It ends the newest connection if it is told to.
+// restart returns when connections were tried and engines woken, and sets up what follows: the next connections, down
+// of them, are refused, and those after them answered by greet. With hangUp it ends the newest connection.
 func (s *scripted) restart(hangUp bool, down int, greet ...string) (dialed, woken []time.Duration) {
 	synctest.Wait()
 	s.mu.Lock()
@@ -369,7 +369,8 @@ func TestListenWakesForEachDue(t *testing.T) {
 	}
 }
 
-// TestListenWhereNothingFallsDue does not ask when jobs are due where they do not become ready by that.
+// TestListenWhereNothingFallsDue checks that a listener does not query due times where jobs do not become ready by
+// them.
 func TestListenWhereNothingFallsDue(t *testing.T) {
 	for _, o := range []engine.StoreOptions{{Promoted: true}, {Held: true}, {SilentDue: true}} {
 		synctest.Test(t, func(t *testing.T) {

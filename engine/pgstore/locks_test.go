@@ -14,7 +14,7 @@ import (
 
 var kept = engine.StoreOptions{LapseAfter: -1, KeepDead: true}
 
-// bounded returns the test's context with a timeout that ends what hangs.
+// bounded returns a context that ends with the test, or after five minutes, so that nothing hangs.
 func bounded(t testing.TB) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
@@ -22,8 +22,8 @@ func bounded(t testing.TB) context.Context {
 	return ctx
 }
 
-// holding begins a transaction on a separate connection and calls a function in it. It returns a
-// function that rolls it back.
+// holding begins a transaction on a connection of its own and executes an SQL statement in it. It returns a function
+// that rolls it back.
 func holding(t testing.TB, s *Store, sql string) (rollback func()) {
 	t.Helper()
 	conn, err := pgx.ConnectConfig(t.Context(), s.pool.Config().ConnConfig)

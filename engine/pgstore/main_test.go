@@ -44,7 +44,7 @@ var schemas atomic.Int64
 // newSchema returns a name that no other test uses.
 func newSchema() string { return fmt.Sprintf("test_%d", schemas.Add(1)) }
 
-// needServer starts the server, or skips a test where there is none to start.
+// needServer starts the PostgreSQL server of the tests unless it runs, or skips the test if none is installed.
 func needServer(t testing.TB) {
 	t.Helper()
 	switch err := startServer(); {
@@ -55,7 +55,7 @@ func needServer(t testing.TB) {
 	}
 }
 
-// open opens a store in a new schema, which goes when the test ends.
+// open opens a store in a new schema, which is dropped when the test ends.
 func open(t testing.TB, o engine.StoreOptions) *Store {
 	t.Helper()
 	needServer(t)

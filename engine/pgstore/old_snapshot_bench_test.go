@@ -68,7 +68,7 @@ func holdSnapshot(b *testing.B) {
 	}
 }
 
-// steady are jobs that come to an engine, and the calls that it makes.
+// steady is a stream of jobs to an engine, whose acks it counts and whose calls it times.
 type steady struct {
 	b       *testing.B
 	s       *Store
@@ -119,7 +119,7 @@ func (w *steady) enqueue(n int) {
 	w.came += int64(n)
 }
 
-// drain returns how many jobs a second are worked off of a backlog: the median of several.
+// drain returns how many jobs a second the engine acks of a backlog that comes at once: the median of seven.
 func (w *steady) drain() float64 {
 	const backlog = 5000
 	var rates [7]float64
@@ -133,7 +133,7 @@ func (w *steady) drain() float64 {
 	return rates[len(rates)/2]
 }
 
-// wait returns when at most left jobs remain.
+// wait returns as soon as at most left jobs are not acked.
 func (w *steady) wait(left int64) {
 	for w.came-w.acked.Load() > left {
 		select {
@@ -144,7 +144,7 @@ func (w *steady) wait(left int64) {
 	}
 }
 
-// flow enqueues 1,000 jobs a second for a time.
+// flow enqueues 1,000 jobs a second for a time, and returns the engine's calls in it.
 func (w *steady) flow(d time.Duration) []timedCall {
 	w.mu.Lock()
 	w.began = time.Now()
@@ -162,7 +162,7 @@ func (w *steady) flow(d time.Duration) []timedCall {
 	return calls
 }
 
-// report prints the median time of calls of each kind in the first and in the last tenth.
+// report adds to a benchmark's metrics the median time of calls of each kind in the first and in the last tenth.
 func report(b *testing.B, calls []timedCall) {
 	b.Helper()
 	end := calls[len(calls)-1].at

@@ -340,7 +340,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestConfigure takes from a DSN what it says, and says the rest.
+// TestConfigure checks that configure keeps what a DSN sets, and sets the rest itself.
 func TestConfigure(t *testing.T) {
 	for _, name := range []string{"PGAPPNAME", "PGCONNECT_TIMEOUT"} {
 		t.Setenv(name, "")
@@ -371,7 +371,7 @@ func TestConfigure(t *testing.T) {
 	}
 }
 
-// TestNewJobsThatCannotBe refuses them before anything is sent, and tells which jobs are plain.
+// TestNewJobsThatCannotBe checks that impossible jobs are refused before anything is sent, and which jobs are plain.
 func TestNewJobsThatCannotBe(t *testing.T) {
 	key := strings.Repeat("k", longestKey)
 	for _, tt := range []struct {

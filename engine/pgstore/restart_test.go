@@ -82,8 +82,8 @@ func TestServerRestarts(t *testing.T) {
 	t.Logf("%d calls failed meanwhile, listened %d times", failed.Load(), heard)
 }
 
-// listen has a store listen until the test ends, and returns a channel that receives its wakes, without the mostReady
-// that come as it begins.
+// listen makes a store listen until the test ends, and returns a channel of its wakes, without the first mostReady,
+// which come as it begins.
 func listen(t *testing.T, ctx context.Context, s *Store) <-chan struct{} {
 	t.Helper()
 	woken := make(chan struct{}, 2*mostReady)
@@ -98,7 +98,7 @@ func listen(t *testing.T, ctx context.Context, s *Store) <-chan struct{} {
 	return woken
 }
 
-// await waits until something holds.
+// await waits until the function holds returns true; the test fails if ctx is done before.
 func await(t *testing.T, ctx context.Context, holds func() bool) {
 	t.Helper()
 	every := time.NewTicker(2 * time.Millisecond)
@@ -115,7 +115,7 @@ func await(t *testing.T, ctx context.Context, holds func() bool) {
 	}
 }
 
-// again makes a call until the server answers.
+// again makes a call, and repeats it while it fails with engine.ErrUnavailable, which it counts in failed.
 func again(ctx context.Context, failed *atomic.Int64, call func() error) error {
 	for {
 		err := call()
@@ -130,8 +130,8 @@ func again(ctx context.Context, failed *atomic.Int64, call func() error) error {
 	}
 }
 
-// enqueueAll enqueues the jobs. Nobody acks until it knows what became of a call: a done job is forgotten, and to enqueue
-// it again would make another.
+// enqueueAll enqueues jobs, ten by ten. Under the lock unsure, nobody acks until a call's result is known: a done job
+// is forgotten, so that repeating the call would make another.
 func enqueueAll(t *testing.T, ctx context.Context, s *Store, jobs int, failed *atomic.Int64, unsure *sync.RWMutex) {
 	for at := 0; at < jobs; at += 10 {
 		var some []engine.NewJob
@@ -148,8 +148,8 @@ func enqueueAll(t *testing.T, ctx context.Context, s *Store, jobs int, failed *a
 	}
 }
 
-// workOnce recovers, claims and acks. Leases granted by a call whose answer was lost expire soon,
-// and are recovered.
+// workOnce recovers or claims jobs, as engine e, and acks them. Leases granted by a call whose answer was lost expire
+// soon, and are recovered.
 func workOnce(ctx context.Context, s *Store, e engine.EngineID, seq uint64, done, failed *atomic.Int64, acks []atomic.Int32, unsure *sync.RWMutex) error {
 	var leases []engine.Lease
 	err := again(ctx, failed, func() (err error) {

@@ -167,7 +167,7 @@ func TestEvery(t *testing.T) {
 	}
 }
 
-// count returns the number that a query yields.
+// count returns the number that an SQL query yields.
 func count(t *testing.T, s *Store, query string) (n int) {
 	t.Helper()
 	if err := s.pool.QueryRow(t.Context(), query).Scan(&n); err != nil {

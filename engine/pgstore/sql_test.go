@@ -48,7 +48,7 @@ func TestSQL(t *testing.T) {
 	}
 }
 
-// statements reads a story: a line "store" with options, then "claim LIMIT" with a line
+// statements returns the SQL statements for a test's input: a line "store" with options, then "claim LIMIT" with a line
 // for each term, or "commit" with verbs.
 func statements(input string) (string, error) {
 	r := rules{engine.StoreOptions{LapseAfter: -1}}
@@ -123,7 +123,7 @@ func commitStatement(r *rules, verbs []string) (string, error) {
 	return commitSQL(r, shape) + "\n", nil
 }
 
-// spelled returns the value in [first, last] that is written so.
+// spelled returns the value in [first, last] whose String is the given text.
 func spelled[E interface {
 	~uint8
 	fmt.Stringer

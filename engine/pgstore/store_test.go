@@ -22,7 +22,7 @@ var (
 	_ live.Registry  = (*Store)(nil)
 )
 
-// stopClock replaces the clock of a store's schema by a row, and returns a function that moves it.
+// stopClock makes a store's clock a row of a table, at 1 s, and returns a function that moves it on.
 func stopClock(t testing.TB, s *Store) func(d time.Duration) {
 	t.Helper()
 	for _, text := range []string{
@@ -45,15 +45,15 @@ func (s *Store) move(t testing.TB, d time.Duration) {
 	}
 }
 
-// spare holds schemas of ended tests, with clocks that tests move, and by their names the connections to them: creating
-// them takes longer than most tests.
+// spare holds schemas of ended tests, with clocks that tests move, and the connections to them by name, for later
+// tests: creating them takes longer than most tests.
 var spare = struct {
 	sync.Mutex
 	names []string
 	pools map[string]*pgxpool.Pool
 }{pools: map[string]*pgxpool.Pool{}}
 
-// onServer opens a store with a clock moved by the test.
+// onServer returns a store on PostgreSQL, with a clock that the test moves, for package storetest.
 func onServer(t *testing.T, o engine.StoreOptions) (storetest.Subject, error) {
 	needServer(t)
 	spare.Lock()
@@ -97,7 +97,7 @@ func TestConformance(t *testing.T) {
 	storetest.Exercise(t, onServer)
 }
 
-// inMemory opens a memory store, the reference.
+// inMemory returns a memory store, the reference with which one on PostgreSQL is compared, for package storetest.
 func inMemory(_ *testing.T, o engine.StoreOptions) (storetest.Subject, error) {
 	var clock atomic.Int64 // time of the store's clock, also read by listeners
 	clock.Store(int64(time.Second))

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// rows are n good ones, of a job a second.
+// rows returns n valid records as CSV, of a job a second that runs for 0.1 s or more.
 func rows(n int) string {
 	var b strings.Builder
 	for i := range n {

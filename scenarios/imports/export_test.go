@@ -13,7 +13,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// exported are the jobs of a simulation, as a table of a real system would have them.
+// exported records the jobs of a simulation as a table of a real system would have them, a row for each attempt.
 type exported struct {
 	next     engine.Recorder
 	sc       *scenarios.Scenario
@@ -58,7 +58,7 @@ func (x *exported) Record(e *engine.Event) {
 	}
 }
 
-// exportOf simulates one seed.
+// exportOf simulates a scenario, given as YAML, under its first seed, and returns its jobs.
 func exportOf(t *testing.T, text string) *exported {
 	t.Helper()
 	sc, problems := scenarios.Load("known.yaml", []byte(text), nil)
@@ -107,7 +107,7 @@ func (x *exported) csv(withDue bool) string {
 	return b.String()
 }
 
-// last is the number of the last attempt at a job.
+// last returns the number of a job's last attempt.
 func (x *exported) last(job engine.JobID) int {
 	n := 0
 	for x.has(job, n+1) {
@@ -121,7 +121,7 @@ func (x *exported) has(job engine.JobID, delivery int) bool {
 	return ok
 }
 
-// read imports text, which must be free of faults.
+// read imports records, given as text in the format from; an error fails the test.
 func read(t *testing.T, from, text string, columns ...string) *Recording {
 	t.Helper()
 	found, err := Read(context.Background(), []File{{"jobs.csv", strings.NewReader(text)}}, Options{From: from, Columns: columns})
@@ -131,7 +131,7 @@ func read(t *testing.T, from, text string, columns ...string) *Recording {
 	return found
 }
 
-// parameter is that of the chosen fit.
+// parameter returns the value of the named parameter of the distribution chosen for recorded times.
 func parameter(t *testing.T, times *Times, name string) float64 {
 	t.Helper()
 	if times.Chosen < 0 {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// contents are all files of a folder, by name.
+// contents returns all files of a folder with their names as one text, in order of the names.
 func contents(t *testing.T, folder string) string {
 	t.Helper()
 	entries, err := os.ReadDir(folder)

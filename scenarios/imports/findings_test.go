@@ -34,8 +34,8 @@ func TestLastAttemptsOnly(t *testing.T) {
 	}
 }
 
-// retried are n jobs that fail once or more, with these pauses from the end of an attempt to the
-// due time of the next.
+// retried returns, as CSV, n jobs that fail once for each of the pauses, in s, which last from the end of an attempt to
+// the due time of the next.
 func retried(n int, pauses ...int) string {
 	var b strings.Builder
 	b.WriteString("id,enqueued,due,started,finished,attempt,error\n")

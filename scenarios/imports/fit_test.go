@@ -9,7 +9,7 @@ import (
 	"qsim/engine/keyed"
 )
 
-// drawn are n draws of a distribution of the engine, which is not that of the fits.
+// drawn returns n draws from a distribution of package dist, which is computed otherwise than those of fits.
 func drawn(t *testing.T, n int, seed uint64, dist dist.Dist, err error) []float64 {
 	t.Helper()
 	if err != nil {

@@ -31,7 +31,7 @@ jobs:
 policies: [{kind: fifo}]
 `
 
-// river is the table river_job after a simulation, as \copy writes it or as rows of JSON.
+// river returns a simulation's jobs as the table river_job, as \copy writes it or as rows of JSON.
 func (x *exported) river(t *testing.T, asJSON bool) string {
 	t.Helper()
 	byJob := map[engine.JobID][]int{}
@@ -133,7 +133,7 @@ func TestRiverWithAnotherBackoff(t *testing.T) {
 	}
 }
 
-// sidekiq imports payloads and the log of a simulation, and returns the number of jobs.
+// sidekiq imports a simulation's jobs as Sidekiq's payloads and log, and returns the number of jobs too.
 func (x *exported) sidekiq(t *testing.T) (found *Recording, jobs int) {
 	t.Helper()
 	var payloads, log strings.Builder

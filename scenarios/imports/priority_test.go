@@ -78,7 +78,7 @@ func TestPriorities(t *testing.T) {
 	}
 }
 
-// priorityRows are records of jobs, each with its queue and priority.
+// priorityRows returns records of jobs as CSV, each with its queue and its priority.
 func priorityRows(jobs ...[2]string) string {
 	var b strings.Builder
 	b.WriteString("id,queue,priority,enqueued,started,finished\n")
@@ -88,7 +88,7 @@ func priorityRows(jobs ...[2]string) string {
 	return b.String()
 }
 
-// times returns n jobs of a queue, with the given priorities in turn.
+// times returns n jobs for priorityRows, of one queue, with the given priorities in turn.
 func times(n int, queue string, priorities ...string) (jobs [][2]string) {
 	for i := range n {
 		jobs = append(jobs, [2]string{queue, priorities[i%len(priorities)]})
@@ -165,7 +165,7 @@ func TestPrioritiesThatSayNothing(t *testing.T) {
 	}
 }
 
-// checkNotes checks that notes about single priorities are these and no others.
+// checkNotes checks that the notes of a recording about single priorities are the given ones and no others.
 func checkNotes(t *testing.T, found *Recording, want ...string) {
 	t.Helper()
 	var got []string
@@ -184,7 +184,7 @@ func checkNotes(t *testing.T, found *Recording, want ...string) {
 	}
 }
 
-// classesWritten returns the classes of the scenario, each with its priority, or - for none.
+// classesWritten returns the classes of the scenario that a recording writes, each with its priority, or - for none.
 func classesWritten(t *testing.T, found *Recording) (classes []string) {
 	t.Helper()
 	folder := t.TempDir()

@@ -98,9 +98,9 @@ func checkFound(t *testing.T, found *Recording, workers int) {
 	}
 }
 
-// compareWaits simulates the imported scenario: on the recorded arrivals, other run times and
-// failures give nearly the same waits. A queue's waits depend on each other, so that the bound on
-// the distance is wide; the others are relative.
+// compareWaits checks that the simulation of an imported scenario, with the recorded arrivals but other run times and
+// failures, has nearly the recorded waits. A queue's waits depend on each other, so that the bound on their distance is
+// wide; other bounds are relative.
 func compareWaits(t *testing.T, found *Recording) {
 	t.Helper()
 	written, err := found.Write(Target{Scenario: filepath.Join(t.TempDir(), "again.yaml"), Seeds: 3})
@@ -159,7 +159,7 @@ func TestCompareFindsWhatDiffers(t *testing.T) {
 	}
 }
 
-// Bytes do not depend on the order of the rows.
+// The files that an import writes are the same, byte for byte, whatever the order of the rows.
 func TestOrderChangesNothing(t *testing.T) {
 	t.Parallel()
 	length := map[bool]string{false: "4m", true: "3m"}[raced]

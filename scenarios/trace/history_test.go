@@ -146,7 +146,7 @@ func checkDeaths(t *testing.T, what string, l *JobHistory, died int) {
 	}
 }
 
-// TestEndAfterRedrive: the end of a life is the last one.
+// TestEndAfterRedrive checks that the end in a redriven job's history is the last one.
 func TestEndAfterRedrive(t *testing.T) {
 	s := simulation(t, fencing, 1)
 	var last engine.Event

@@ -12,7 +12,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the schema anew")
 
-// TestSchema holds the schema to the types that are written. Package cli holds traces to the schema.
+// TestSchema compares the JSON schema of a trace with the types that are written. Package cli checks traces against it.
 func TestSchema(t *testing.T) {
 	span := func(of reflect.Type, _ func(reflect.Type) *jsonschema.Schema) *jsonschema.Schema {
 		if of == reflect.TypeFor[Span]() {

@@ -73,7 +73,7 @@ func TestInterleavedStorms(t *testing.T) {
 	}
 }
 
-// events are all that happen, copied.
+// events returns copies of all events of a simulation, in order.
 func events(t *testing.T, s *Simulation) []engine.Event {
 	t.Helper()
 	var all []engine.Event
@@ -153,7 +153,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestHistories holds the histories of many jobs against the events.
+// TestHistories compares the histories of many jobs with the events of the simulation.
 func TestHistories(t *testing.T) {
 	s := simulation(t, trouble, 2)
 	all := events(t, s)
@@ -278,7 +278,7 @@ jobs: [{class: a, arrivals: {process: batch, size: 1, every: 10s}, service: 1s}]
 	}
 }
 
-// checkNumbers holds the lengths of time that facts have as numbers to the events.
+// checkNumbers compares the durations that facts have as numbers (wait, delay, due) with the events of the facts.
 func checkNumbers(t *testing.T, facts []Fact, from []engine.Event) {
 	t.Helper()
 	facts = slices.DeleteFunc(slices.Clone(facts), func(f Fact) bool { return strings.HasPrefix(f.Event, "storm-") })
@@ -372,7 +372,7 @@ func TestChrome(t *testing.T) {
 	}
 }
 
-// cutter ends a trace once it has written something.
+// cutter is a writer that cancels a context as soon as something is written to it.
 type cutter struct {
 	bytes.Buffer
 	cut context.CancelFunc

@@ -12,7 +12,7 @@ type stretch struct{ from, to engine.Time }
 // covers reports whether a time lies in an interval of virtual time, whose end is excluded.
 func (s stretch) covers(t engine.Time) bool { return t >= s.from && t < s.to }
 
-// part returns for how long two intervals of virtual time overlap; 0 or negative if they do not.
+// part returns the length of the overlap of two intervals of virtual time; 0 or negative if there is none.
 func (s stretch) part(other stretch) time.Duration {
 	return min(s.to, other.to).Sub(max(s.from, other.from))
 }

@@ -121,7 +121,7 @@ func (c *Collector) Finish(end engine.Time, unresolved iter.Seq[unfinished.Job])
 	return c.run()
 }
 
-// leave counts a job that is unresolved at the end of the run.
+// leave counts a job that the store still holds at the end of the run, with its waits so far as lower bounds.
 func (c *Collector) leave(u *unfinished.Job) {
 	for _, v := range c.views {
 		if v.has(u.Kind, u.Tenant) {

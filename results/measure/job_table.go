@@ -207,7 +207,7 @@ func (c *Collector) forget(j *knownJob) {
 	}
 }
 
-// drop removes a job from the table: no execution of it is expected any more.
+// drop removes a job from the table of known jobs: no execution of it is expected any more.
 func (c *Collector) drop(j *knownJob) {
 	if c.resubmitted != nil && j.ended && !c.isDead(j) {
 		c.onCopyEnded(j.id)

@@ -67,7 +67,7 @@ func (v *view) becomeReady(class engine.Class, tenant engine.TenantID) {
 	v.want(tenant, 1)
 }
 
-// leaveReady counts a job that is no longer ready, without having been claimed.
+// leaveReady counts a job of the view that is no longer ready for another reason than a claim, such as a burial.
 func (v *view) leaveReady(class engine.Class) {
 	v.changeReady(class, -1)
 	if class == engine.Fresh && v.level[freshArea] == 0 {

@@ -42,7 +42,7 @@ func PooledQuantile(q Query, pooled []NamedHistogram) (value float64, bound, ok 
 	return 0, false, false
 }
 
-// Find returns the value that a run has for the query q (a metric with its filters).
+// Find returns the value of the query q (a metric with its filters) in a run, or a reason why it was not measured.
 func (r *Run) Find(q Query) Value {
 	if v := plain.Find(r.Values, func(v *Value) bool { return v.Query == q }); v != nil {
 		return *v

@@ -111,7 +111,7 @@ func (b *starving) left(now engine.Time, kind engine.Kind, tenant engine.TenantI
 	return waited > b.limit(kind) && b.starved(now, kind, tenant, waited)
 }
 
-// starved records for how long a fresh job has starved by now, given its wait; false if it has not starved.
+// starved records the spell for which a fresh job has starved by now, given its wait; false if it has not starved.
 func (b *starving) starved(now engine.Time, kind engine.Kind, tenant engine.TenantID, waited time.Duration) bool {
 	hungry := waited - b.limit(kind)
 	if hungry <= 0 {

@@ -31,8 +31,8 @@ func (w *stormWatch) drained(end engine.Time) Value {
 	return some(w.drainedAt.Sub(w.over).Seconds())
 }
 
-// recovered returns the recovery time of the storm, a lower bound if it had not recovered by end. left is true if jobs
-// are left in the store: if not, nothing can undo a recovery that was still to be confirmed.
+// recovered returns the value of recovery.time for the storm, a lower bound if waits had not recovered by end. left is
+// true if jobs are left in the store: if not, nothing can undo a recovery that was still to be confirmed.
 func (w *stormWatch) recovered(end engine.Time, left bool) Value {
 	switch {
 	case w.recovery == nil:

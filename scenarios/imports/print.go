@@ -30,7 +30,7 @@ func share(part, all int64) string {
 	return fmt.Sprintf("%.3g%%", 100*float64(part)/float64(max(all, 1)))
 }
 
-// Report returns a report for people on a recording, read from files with the given names, and on its scenario.
+// Report returns, as text for people, what was found in records from files of the given names and what was written.
 func (r *Recording) Report(names []string, written *Written) string {
 	var b report
 	b.line("%s: %d rows, %d jobs of %d class%s over %s, from %s on", strings.Join(names, " "), r.Rows, r.Jobs,
@@ -220,7 +220,7 @@ func (w *writing) whyWorkers() string {
 	return fmt.Sprintf("%d attempts at most ran at once", w.Workers.Most)
 }
 
-// keys returns the keys of the scenario's `retry` section; if no retries are on record, keys that turn retries off.
+// keys returns the scenario's `retry` section as text, without braces; if no retries are on record, it turns them off.
 func (r *Retry) keys() string { return cmp.Or(r.text(), "max-attempts: 1, backoff: {kind: none}") }
 
 func (r *Retry) comment() string {
@@ -306,8 +306,8 @@ func percent(share float64) string {
 	return strconv.FormatFloat(share*100, 'g', 3, 64) + "%"
 }
 
-// shares returns the shares of error kinds in scenario syntax, in tenths of a percent, with the rounding error in the
-// first.
+// shares returns the shares of error kinds in scenario syntax, as "timeout: 12.5%", in tenths of a percent, with the
+// rounding error in the first.
 func shares(kinds []Kind) []string {
 	all := int64(0)
 	for _, k := range kinds {

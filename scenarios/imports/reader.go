@@ -16,7 +16,7 @@ import (
 	"qsim/results/plain"
 )
 
-// Options are the options of Read.
+// Options are the options of Read: the format of the input, what of it to import, and what stands in for what it lacks.
 type Options struct {
 	From    string         // a name of Formats
 	Columns []string       // ROLE=COLUMN, separated by commas or each by itself
@@ -143,7 +143,7 @@ func (r *reader) add(one *row) error {
 	return r.keep(rec)
 }
 
-// blank returns a record with only its position in the input.
+// blank returns a record of an attempt at a position in the input, with all its times unknown.
 func blank(at sourcePos) record {
 	return record{try: try{at: at, due: unknown, started: unknown, finished: unknown}, sort: ofAttempt, enqueued: unknown}
 }
@@ -180,7 +180,7 @@ func (r *reader) plain(one *row) (record, error) {
 	return rec, nil
 }
 
-// kindOf returns the number of the error kind for the error text of an attempt.
+// kindOf returns the number, among the reader's kinds, of the error kind for the error text of an attempt.
 func (r *reader) kindOf(text string) uint16 { return uint16(max(1, r.kinds.of(kindOfError(text)))) }
 
 // times reads a job's timestamps from a row, and the run time of its attempt.
@@ -229,7 +229,7 @@ func (r *reader) times(one *row, rec *record) error {
 	return nil
 }
 
-// sharpen records that times of the input are finer than a second, if the given one is.
+// sharpen records that times of the input are finer than a second, if the given one is; otherwise a note warns of it.
 func (r *reader) sharpen(at timestamp) {
 	if at.known() && at%1e9 != 0 {
 		r.coarse = false
@@ -261,7 +261,7 @@ func (r *reader) counts(one *row, rec *record) error {
 	return nil
 }
 
-// lastOf returns the last element of an array in PostgreSQL's or JSON syntax, or all of any other text.
+// lastOf returns the last element of an array in PostgreSQL's or JSON syntax, as River's attempted_by, or other text.
 func lastOf(text string) string {
 	if len(text) < 2 || text[0] != '{' && text[0] != '[' {
 		return text
@@ -270,7 +270,7 @@ func lastOf(text string) string {
 	return strings.Trim(text[strings.LastIndexByte(text, ',')+1:], `" `)
 }
 
-// keep stores a record unless its queue is excluded by the options.
+// keep stores a record unless its queue is excluded by the options; more records than the limit are an error.
 func (r *reader) keep(rec record) error {
 	if len(r.options.Queues) > 0 && !slices.Contains(r.options.Queues, r.queues.all[rec.queue]) {
 		return nil

@@ -155,7 +155,7 @@ const longestKind = 40
 var errorWord = regexp.MustCompile(`(?i)(error|exception)$`)
 
 // kindOfError returns the error kind for the error text of an attempt: one of the scenario language, or else the text
-// without its variable parts: numbers, quoted text and anything behind a colon. Words of the engine get an ending.
+// without its variable parts: numbers, quoted text and anything behind a colon. Reserved names get the ending -error.
 func kindOfError(text string) string {
 	kind := kindOfText(text)
 	return kind + plain.When(checks.BadErrorKind(kind) != "", "-error")
@@ -186,8 +186,8 @@ var (
 	noSign   = regexp.MustCompile(`[^a-z0-9]+`)
 )
 
-// slug converts text to a name for a scenario, of a-z, - and, if digits is set, 0-9; "" if nothing is left, or the word
-// for nothing in YAML.
+// slug converts text to a name for a scenario, of a-z, - and, if digits is set, 0-9; "" if nothing is left, or only the
+// word null, which in YAML is no text.
 func slug(text string, digits bool) string {
 	text = strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' {

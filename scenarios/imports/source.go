@@ -127,7 +127,7 @@ type LineError struct {
 	Err  error
 }
 
-// Error returns the file, the line and the error.
+// Error returns the text of the error, with the name of the file and the line before it.
 func (e *LineError) Error() string { return fmt.Sprintf("%s, line %d: %v", e.File, e.Line, e.Err) }
 
 // Unwrap returns the error without the file and line.

@@ -52,7 +52,7 @@ var dateLayouts = []string{
 	"2006-01-02 15:04", "2006/01/02 15:04:05",
 }
 
-// empty reports whether text denotes a missing time.
+// empty reports whether the text of a cell denotes a missing value: "", null, \N, the zero time and so on.
 func empty(text string) bool {
 	switch text {
 	case "", "-", "null", "NULL", "nil", `\N`, "None", "NaN":

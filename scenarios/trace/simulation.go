@@ -58,7 +58,7 @@ func (s *Simulation) Scenario() *scenarios.Scenario { return s.seen }
 // Seed returns the seed of the run.
 func (s *Simulation) Seed() uint64 { return s.sc.Seed }
 
-// End returns the latest time at which the run ends.
+// End returns the latest time, of virtual time, at which the run may end.
 func (s *Simulation) End() time.Duration { return s.seen.Longest() }
 
 // Storms returns the names of the storms active at some time between two times, both inclusive, each once.
@@ -112,7 +112,7 @@ func (w *watcher) Record(e *engine.Event) {
 	w.next.Record(e)
 }
 
-// WindowOptions select a window of time and the events that are reported of it.
+// WindowOptions select a window of virtual time and the events in it that Window and Chrome report.
 type WindowOptions struct {
 	From, To   time.Duration // bounds of the window, both inclusive
 	Job        engine.JobID  // ID of a job; 0: all jobs

@@ -77,7 +77,7 @@ func (v *Verdict) Note() string {
 	return ""
 }
 
-// toDecide returns, as a phrase, what would decide an unclear verdict: how many seeds, or the reason why none would.
+// toDecide returns what would decide an unclear verdict: how many seeds, or the reason why none would.
 func toDecide(seeds int, reason string) string {
 	return plain.Either(seeds > 0, fmt.Sprintf("run about %d seeds", seeds), reason)
 }

@@ -97,7 +97,7 @@ func Replace(dir string, files []File) error {
 	return nil
 }
 
-// put writes files atomically, each synced to disk, into an existing folder, and makes the folders in their paths.
+// put writes files, synced to disk one by one, into a folder, with the folders that they need.
 func put(dir string, files []File) (err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -82,8 +82,8 @@ func TestServerRestarts(t *testing.T) {
 	t.Logf("%d calls failed meanwhile, listened %d times", failed.Load(), heard)
 }
 
-// listen makes a store listen until the test ends, and returns a channel of its wakes, without the first mostReady,
-// which come as it begins.
+// listen has a store listen until the test ends, and returns a channel that receives its wakes, without the mostReady
+// that come as it begins.
 func listen(t *testing.T, ctx context.Context, s *Store) <-chan struct{} {
 	t.Helper()
 	woken := make(chan struct{}, 2*mostReady)

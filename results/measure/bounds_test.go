@@ -60,7 +60,7 @@ func TestFreedWorkerOfAClass(t *testing.T) {
 	checkQuery(t, tp.Finish(at(100), nil), ask, 4.0/180)
 }
 
-// TestPackedSumCarries records durations in a packed histogram whose sum in nanoseconds exceeds 64 bits.
+// TestPackedSumCarries records more than 64 bits hold of nanoseconds.
 func TestPackedSumCarries(t *testing.T) {
 	var p Packed
 	for range 3 {

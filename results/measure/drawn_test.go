@@ -183,7 +183,7 @@ func (d *drawn) play() string {
 	return out.String()
 }
 
-// textOf returns a packed histogram as text, in the form that the stored fingerprints cover.
+// textOf returns the content of p in the form that the stored fingerprints cover.
 func textOf(p *Packed) string {
 	return fmt.Sprintf("{%v %v %d %d %d %d}", p.Buckets, p.Counts, p.SumHigh, p.SumLow, p.Longest, p.N)
 }

@@ -23,7 +23,7 @@ type job struct {
 	unseenFor uint16 // error kind of these attempts
 	done      bool
 	dead      bool // the records call it dead
-	open      bool // neither done nor dead when the records end
+	open      bool // neither
 }
 
 // mostRows is the highest number of rows of one job.
@@ -160,7 +160,7 @@ func (t *try) when() timestamp {
 	return plain.Either(t.started.known(), t.started, t.finished)
 }
 
-// settle determines when a recorded job arrived (enqueued, ready) and whether it is done, dead or open.
+// settle determines when a recorded job arrived (enqueued, ready) and how it ended, if it did.
 func (j *job) settle(list []record) {
 	j.open = true
 	if n := len(j.tries); n > 0 {

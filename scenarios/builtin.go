@@ -18,16 +18,15 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// builtin holds the scenario files built into the program, in the folders that shelves lists.
+// builtin embeds the YAML files of the built-in scenarios, at their paths: NAME.yaml, or FOLDER/NAME.yaml by shelves.
 //
 //go:embed *.yaml incidents/*.yaml published/*.yaml
 var builtin embed.FS
 
-// shelves lists the folders of built-in scenarios, in the order in which OpenBuiltin searches them for a name.
+// shelves lists the folders of built-in scenarios ("." is the root), in the order in which OpenBuiltin searches them.
 var shelves = []string{".", "incidents", "published"}
 
-// folderOf returns the folder in which the files that a scenario names are looked up: that of the scenario's own file;
-// for a built-in scenario the files built into the program are searched, too.
+// folderOf returns the folder of a scenario's data files, such as traces: its own, and for a built-in one the embedded.
 func folderOf(scenario string) *spec.Folder {
 	own := filepath.Dir(scenario)
 	if slices.Contains(shelves, own) {
@@ -39,7 +38,7 @@ func folderOf(scenario string) *spec.Folder {
 // BuiltinInfo describes a built-in scenario.
 type BuiltinInfo struct {
 	Name        string // name that Open takes: retry-storm, incidents/NAME or published/NAME
-	Description string
+	Description string // text of its key `description`
 }
 
 // Builtin returns the built-in scenarios, sorted by name: those outside any folder, then incidents, then published.
@@ -66,8 +65,8 @@ func builtinNames() (names []string) {
 	return names
 }
 
-// OpenBuiltin returns the YAML text of the built-in scenario with that name, whose folder may be left out, and display,
-// its name for error messages.
+// OpenBuiltin returns the YAML text of the built-in scenario of that name, whose folder may be left out, and its
+// embedded path, display, for error messages.
 func OpenBuiltin(name string) (display string, src []byte, found bool) {
 	for _, shelf := range shelves {
 		display = path.Join(shelf, name) + ".yaml"
@@ -78,11 +77,11 @@ func OpenBuiltin(name string) (display string, src []byte, found bool) {
 	return "", nil, false
 }
 
-// standardInput reads this process's standard input, once.
+// standardInput returns the text on this process's standard input, as readAll reads it: every call the same.
 var standardInput = sync.OnceValues(func() ([]byte, error) { return readAll(os.Stdin) })
 
-// Open reads a scenario: a file, or else the built-in one with that name, or else the file NAME.yaml or NAME.yml; for
-// "-" standard input. display is its name for diagnostics.
+// Open reads the YAML text of a scenario: the file of that path, or else the built-in scenario of that name, or else
+// NAME.yaml or NAME.yml; "-" is standard input. display is its path, or "<stdin>", for messages.
 func Open(nameOrPath string) (display string, src []byte, err error) {
 	if nameOrPath == "-" {
 		src, err := standardInput()
@@ -120,8 +119,8 @@ func Open(nameOrPath string) (display string, src []byte, err error) {
 		nameOrPath, help)
 }
 
-// nearest returns the path of a file or the name of a built-in scenario that was probably meant by a name; "" if there
-// is none.
+// nearest returns a suggestion for a scenario that Open did not find: the path of a file, or the name of a built-in
+// scenario, that differs from nameOrPath by a probable typing error; "" if there is none.
 func nearest(nameOrPath string) string {
 	folder, base := filepath.Split(nameOrPath)
 	files, _ := filepath.Glob(filepath.Join(folder, "*.y*ml"))
@@ -152,8 +151,7 @@ func readFile(path string) ([]byte, error) {
 	return readAll(file)
 }
 
-// readAll reads a file, but at most one byte more than Load accepts: Load then refuses a larger file, which need not be
-// in memory as a whole.
+// readAll reads a scenario's text, but of one that is too large for Load only so much that Load still refuses it.
 func readAll(file io.Reader) ([]byte, error) {
 	src, err := io.ReadAll(io.LimitReader(file, tree.MostBytes+1))
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// TestSchemaIsNamed: the comment in every shipped scenario leads an editor to the schema, from the scenario's own
-// folder.
+// TestSchemaIsNamed checks that the comment in every shipped scenario leads an editor to the schema, by a path from the
+// scenario's own folder.
 func TestSchemaIsNamed(t *testing.T) {
 	found := 0
 	for _, info := range Builtin() {

@@ -15,8 +15,8 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write what the tests see into their golden files")
 
-// TestBadFiles compares the diagnostics of every broken file with the recorded ones. Each must have
-// at least one error, and none may keep the loader busy.
+// TestBadFiles compares the diagnostics of every broken scenario file in testdata with the recorded ones. Each must
+// have an error, and none may keep the loader busy.
 func TestBadFiles(t *testing.T) {
 	files, err := filepath.Glob("testdata/bad/*.yaml")
 	if err != nil || len(files) < 150 {

@@ -16,13 +16,12 @@
 // A loaded Scenario has been checked and its defaults are filled in. A policy may override keys for itself (`with:`):
 // Variant returns the scenario under that policy. Resolved writes the scenario with every default.
 //
-// Loading has four steps: package tree makes a plain tree of the text, without aliases and merges; overrides replace
-// values in the tree; package spec completes the tree with the defaults and converts it to structs; package validate
-// compares the values with each other. Every node of the tree keeps its position for the errors of each step.
+// Loading has four steps: package tree parses the text to a YAML tree without aliases and merges; overrides replace
+// values in the tree; package spec fills in the defaults and converts it to structs; package validate compares the
+// values with each other. Every node of the tree keeps its position for the errors of each step.
 //
-// This package loads, and has the scenarios and the schema that are built into the program. The language itself lies
-// below it, from the bottom up: tree, YAML with positions; diagnostics, what is wrong with a text; reference, what is
-// known of each key; checks, the rules of single keys; spec, the sections as structs, and presets; estimate, how large
-// a run will be; validate. Beside it is origins, where each value comes from; above it are world, apply, a scenario in
-// the settings of a job system, and checked, how far presets follow real libraries.
+// The packages below this one, from the bottom up: tree, YAML with positions; diagnostics, errors and warnings with
+// positions; reference, the documentation and rules of keys; checks, which applies them to single keys; spec, structs
+// and presets; estimate, the size of a run; validate. Beside it is origins, the source of each value; above it are
+// world, apply, scenarios as settings of job systems, and checked, comparisons of presets with real libraries.
 package scenarios

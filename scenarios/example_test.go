@@ -11,7 +11,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// politeRetries claims retries only while at least a quarter of the workers is free.
+// politeRetries is a policy that claims retries only while at least a quarter of a node's workers is idle.
 type politeRetries struct{}
 
 func (politeRetries) Plan(v *engine.View, dst []engine.Term) []engine.Term {

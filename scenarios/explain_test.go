@@ -11,8 +11,7 @@ import (
 	"qsim/scenarios/reference"
 )
 
-// TestExplain compares the explanation of a scenario that sets everything with a golden file of
-// every key, its value and its origin.
+// TestExplain compares every key of a scenario that sets everything, with its value and origin, with a golden file.
 func TestExplain(t *testing.T) {
 	src, err := os.ReadFile("testdata/good/everything.yaml")
 	if err != nil {
@@ -34,7 +33,7 @@ func TestExplain(t *testing.T) {
 	golden(t, "testdata/explain.txt", []byte(b.String()))
 }
 
-// TestExplainOrigins looks at one origin of each sort.
+// TestExplainOrigins checks one example of each sort of origin: a line, a preset, an override, a default.
 func TestExplainOrigins(t *testing.T) {
 	const text = `
 engine: {preset: river, workers: 80}
@@ -93,7 +92,7 @@ policies: [{kind: fifo}, {kind: weighted, with: {retry.jitter: none, engine.pres
 	}
 }
 
-// TestExplainIsWhole: setting all explained values, key by key, gives an equal scenario.
+// TestExplainIsWhole checks that setting all explained values, key by key, gives an equal scenario.
 func TestExplainIsWhole(t *testing.T) {
 	sc := load(t, rich)
 	var sets []Override
@@ -116,7 +115,7 @@ func TestExplainIsWhole(t *testing.T) {
 	}
 }
 
-// TestStarter: the scenario for newcomers runs without warnings, for every preset.
+// TestStarter checks that the scenario of qsim init loads without warnings, for every preset.
 func TestStarter(t *testing.T) {
 	names := []string{""}
 	for _, p := range Presets() {
@@ -156,7 +155,7 @@ func TestRenamed(t *testing.T) {
 	}
 }
 
-// TestPresetSettings: the settings of a preset, set key by key, are equal to the preset.
+// TestPresetSettings checks that each preset has settings, and each of these a value and a path in engine or retry.
 func TestPresetSettings(t *testing.T) {
 	for _, p := range Presets() {
 		settings := p.Settings()
@@ -171,8 +170,7 @@ func TestPresetSettings(t *testing.T) {
 	}
 }
 
-// The default warm-up is two minutes, and in a short scenario a tenth of its duration: no run is too short for the
-// default.
+// TestDefaultWarmup checks that the default warm-up is two minutes, or a tenth of a scenario too short for that.
 func TestDefaultWarmup(t *testing.T) {
 	for duration, want := range map[string]string{"30m": "2m", "20m": "2m", "2m": "12s", "1s": "100ms"} {
 		sc := load(t, "duration: "+duration+"\njobs: [{class: mail, arrivals: {process: poisson, rate: 1/s}, service: 100ms}]\n")

@@ -7,7 +7,7 @@ import (
 	"qsim/scenarios/estimate"
 )
 
-// TestFootprint compares estimates with numbers of jobs computed by hand from arrivals and workers.
+// TestFootprint compares estimates of the jobs alive at once with numbers computed by hand from arrivals and workers.
 func TestFootprint(t *testing.T) {
 	const head = "version: 1\nwarmup: 0s\nduration: 100s\nengine: {nodes: 2, workers: 5}\n"
 	for _, tt := range []struct {
@@ -37,7 +37,7 @@ func TestFootprint(t *testing.T) {
 	}
 }
 
-// TestShippedScenariosAreSmall checks that no machine refuses a built-in scenario.
+// TestShippedScenariosAreSmall checks that every built-in scenario takes so little memory that no machine refuses it.
 func TestShippedScenariosAreSmall(t *testing.T) {
 	for _, b := range Builtin() {
 		shown, src, err := Open(b.Name)

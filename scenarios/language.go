@@ -10,7 +10,7 @@ import (
 	"qsim/scenarios/spec"
 )
 
-// Scenario and the types below, of packages spec and reference, are the parts of a scenario and of its documentation.
+// Scenario and the types below are defined in packages spec and reference: users of the language import this one alone.
 type (
 	Scenario     = spec.Scenario     // content of one scenario file
 	Engine       = spec.Engine       // processes of the queue and their store
@@ -32,33 +32,32 @@ type (
 	Kinds        = reference.Kinds   // kinds of storms, arrivals, distributions and backoffs
 )
 
-// Set returns the override that sets the key at path to a Go value of one of this package's types, such as a JobClass.
+// Set returns an Override that sets the key at a path, such as jobs.mail, to a Go value of one of the types above.
 func Set(path string, value any) Override { return spec.Set(path, value) }
 
-// Presets returns the settings of all known job systems, as listed. The caller must not change their nodes.
+// Presets returns the settings of all known job systems, as listed in presets.yaml. Do not change their YAML nodes.
 func Presets() []Preset { return spec.Presets() }
 
-// PresetNamed returns the preset with that name or alias, in which _ may stand for -; nil if there is none.
+// PresetNamed returns the preset (settings of a job system) with that name or alias, _ standing for - in it, or nil.
 func PresetNamed(name string) *Preset { return spec.PresetNamed(name) }
 
-// Troubles returns the keys that name the kinds of storm, such as crash and burst.
+// Troubles returns the kinds of storm (fault or burst), such as crash: a storm has its settings at the key of its kind.
 func Troubles() []string { return spec.Troubles() }
 
-// PolicyKinds returns the kinds of policies that scenarios can use, with their parameters.
+// PolicyKinds returns the kinds of fetch policy that a scenario can name, such as fifo, each with its parameters.
 func PolicyKinds() []policies.Kind { return policies.Kinds() }
 
 //go:embed scenario.schema.json
 var schema []byte
 
-// language returns the documentation of scenario files, which is read from the JSON schema once.
+// language returns the documentation of all keys of scenario files, parsed from the embedded JSON schema on first use.
 var language = sync.OnceValue(func() *reference.Language { return reference.Read(schema, spec.Troubles()) })
 
-// Keys returns the documentation of every key of scenario files, that of a map before that of its keys.
+// Keys returns the documentation of every key of scenario files; the entry of a map precedes those of the keys in it.
 func Keys() []reference.Key { return slices.Clone(language().Keys) }
 
-// KeyOf returns the documentation of the key at a path in a scenario, as reference.Language.KeyOf does.
+// KeyOf returns the documentation of the key at a path in a scenario, such as jobs.mail.service; false: there is none.
 func KeyOf(path string) (reference.Key, bool) { return language().KeyOf(path) }
 
-// AllKinds returns the documentation of all kinds of storms, arrival processes, distributions and backoffs. The caller
-// must not change it.
+// AllKinds returns the documentation of all kinds of storms, arrival processes, distributions and backoffs: read-only.
 func AllKinds() *reference.Kinds { return &language().Kinds }

@@ -14,7 +14,7 @@ import (
 	"qsim/scenarios/origins"
 )
 
-// TestHuge holds the loader to its limits on input that would keep it busy.
+// TestHuge checks the loader's limits of time and memory on input made to keep it busy.
 func TestHuge(t *testing.T) {
 	lines := func(n int, format string) string {
 		var b strings.Builder
@@ -73,8 +73,7 @@ func allocated() uint64 {
 	return m.TotalAlloc
 }
 
-// busy is the processor time that this process has had: unlike the clock on the wall it
-// does not go on while others have the processor.
+// busy returns the processor time that this process has used: unlike the wall clock it stands still while others run.
 func busy(t *testing.T) time.Duration {
 	var use syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &use); err != nil {
@@ -83,8 +82,8 @@ func busy(t *testing.T) time.Duration {
 	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
 }
 
-// FuzzLoad looks for text that makes the loader panic, hang or write nonsense. What it
-// accepts must be accepted again as Resolved writes it.
+// FuzzLoad searches for text that makes Load panic, hang or return nonsense. What it accepts must load again as
+// Resolved writes it.
 func FuzzLoad(f *testing.F) {
 	most := 8 << 10 // what is larger keeps the fuzzer busy with making it smaller
 	if flag.Lookup("test.fuzz").Value.String() != "" {

@@ -16,8 +16,9 @@ import (
 	"qsim/scenarios/validate"
 )
 
-// Load parses and checks the YAML text of a scenario, called name in messages, with overrides. It returns all problems
-// at once; the scenario is nil if any is an error. No text can make it panic, or use much time or memory.
+// Load parses and checks the YAML text src of a scenario, with sets replacing values in it. name is the path of its
+// file, for messages and for files that it names. Load returns all errors and warnings at once; the scenario is nil if
+// any is an error. No text can make it panic, or use much time or memory.
 func Load(name string, src []byte, sets []Override) (*Scenario, diagnostics.List) {
 	if len(src) > tree.MostBytes {
 		bad := quantity.Errorf("the file is too large (at most %d KiB)", tree.MostBytes>>10)
@@ -51,7 +52,7 @@ func Load(name string, src []byte, sets []Override) (*Scenario, diagnostics.List
 	return l.finish(l.expand(given, ""))
 }
 
-// named returns the YAML of a scenario with a name added if it has none: the base name of its file, if that is valid.
+// named returns a scenario's YAML tree with a key name: if it has none, its file's base name, if that is valid.
 func named(file *yaml.Node, path string) *yaml.Node {
 	base := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	if tree.Lookup(file, "name") != nil || checks.BadTitle(base) != "" {
@@ -62,7 +63,7 @@ func named(file *yaml.Node, path string) *yaml.Node {
 	return tree.Merged(file, own)
 }
 
-// expand returns the YAML of a scenario with its shorthands written out, and collects the errors in them.
+// expand returns a scenario's YAML tree with its short forms, such as arrivals: 5/s, written out; it collects errors.
 func (l *loader) expand(given *yaml.Node, policy string) *yaml.Node {
 	whole, problems := expand(given)
 	l.add(problems, policy)
@@ -70,7 +71,7 @@ func (l *loader) expand(given *yaml.Node, policy string) *yaml.Node {
 	return whole
 }
 
-// loader holds the diagnostics found while one scenario is loaded.
+// loader holds the overrides, the source text and the diagnostics found so far while Load reads one scenario.
 type loader struct {
 	sets   []Override
 	files  *spec.Folder
@@ -79,7 +80,8 @@ type loader struct {
 	failed []*yaml.LoadError // short forms that could not be expanded
 }
 
-// override returns the YAML of a scenario with one override applied; unchanged, after adding an error, if it is wrong.
+// override returns a scenario's YAML tree with set applied, the override with that index. If set is wrong, the tree
+// stays as it is, and an error is added.
 func (l *loader) override(given *yaml.Node, index int, set Override) *yaml.Node {
 	value, problems := parse(set, index)
 	l.add(problems, "")
@@ -106,7 +108,8 @@ func (l *loader) override(given *yaml.Node, index int, set Override) *yaml.Node 
 	return next
 }
 
-// finish decodes and checks a scenario and, for each policy that overrides keys of it, the variant under that policy.
+// finish decodes and checks the YAML tree of a scenario with all overrides applied and, for each policy with a `with:`,
+// once more the tree under that policy. It returns what Load returns.
 func (l *loader) finish(given *yaml.Node) (*Scenario, diagnostics.List) {
 	sc := l.check(given, "", validate.NoPolicy)
 	variants := make([]*Scenario, len(sc.Policies))
@@ -126,8 +129,8 @@ func (l *loader) finish(given *yaml.Node) (*Scenario, diagnostics.List) {
 	return sc, ds
 }
 
-// check decodes the YAML of a scenario and collects its problems. If policy, a label, is not empty, the YAML includes
-// the overrides of that policy, whose index is number, and problems found without them are not repeated.
+// check decodes a scenario's YAML tree and adds its problems to the diagnostics. A policy label that is not empty means
+// that the tree includes the `with:` of that policy, whose index is number: problems found without it are not repeated.
 func (l *loader) check(given *yaml.Node, policy string, number int) *Scenario {
 	sc, problems := spec.Decode(given, l.files)
 	l.add(problems, policy)
@@ -153,7 +156,8 @@ func (l *loader) add(problems []*yaml.LoadError, policy string) {
 	}
 }
 
-// addOne adds an error with a position to the diagnostics of a scenario, worded for the author of the file.
+// addOne adds one error or warning to the diagnostics of a scenario, reworded from that of the YAML library for the
+// author of the file. policy is the label of the policy under which it occurs, "" for the file itself.
 func (l *loader) addOne(e *yaml.LoadError, severity diagnostics.Severity, policy string) {
 	if len(l.found) >= mostFound {
 		return
@@ -187,11 +191,11 @@ func (l *loader) addOne(e *yaml.LoadError, severity diagnostics.Severity, policy
 	l.found = append(l.found, d)
 }
 
-// mostFound is the highest number of diagnostics of one file.
+// mostFound is the highest number of diagnostics that Load returns for one file; the rest is dropped.
 const mostFound = 1000
 
-// checkEntries returns an error for a text with so many YAML entries that parsing it would take too long: it counts the
-// characters that separate entries, even inside quotes.
+// checkEntries returns an error for a text with so many YAML entries that parsing would take too long. It runs before
+// the parser, so it counts characters that separate entries (line breaks, commas, colons), even inside quotes.
 func checkEntries(src []byte) diagnostics.List {
 	n, line := 0, 1
 	for _, c := range src {

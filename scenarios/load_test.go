@@ -34,7 +34,7 @@ func load(t *testing.T, text string, sets ...Override) *Scenario {
 	return sc
 }
 
-// TestShipped holds every file that comes with the program to load without a word.
+// TestShipped checks that every shipped scenario loads without an error or a warning.
 func TestShipped(t *testing.T) {
 	all := Builtin()
 	if len(all) < 4 {
@@ -60,8 +60,7 @@ func TestShipped(t *testing.T) {
 	}
 }
 
-// TestResolved loads the output of Resolved: it must be an equal scenario, in all parts, for every
-// policy.
+// TestResolved checks that the text of Resolved loads to an equal scenario, in all parts and under every policy.
 func TestResolved(t *testing.T) {
 	texts := map[string]string{"smallest": smallest, "rich": rich}
 	for _, info := range Builtin() {
@@ -102,7 +101,7 @@ func TestResolved(t *testing.T) {
 	}
 }
 
-// TestHash: the hash is that of the meaning and not of the text.
+// TestHash checks that ConfigHash depends on a scenario's meaning, not on its text.
 func TestHash(t *testing.T) {
 	hash := func(text string) string { return load(t, text).ConfigHash() }
 	base := hash(smallest + "duration: 90s\nwarmup: 1s\n")
@@ -227,7 +226,7 @@ func TestRich(t *testing.T) {
 	}
 }
 
-// TestRetryPolicy compares the engine's retry policy with the file.
+// TestRetryPolicy checks that the engine's retry policy has the values of the scenario file.
 func TestRetryPolicy(t *testing.T) {
 	sc := load(t, smallest+"retry: {max-attempts: 3, backoff: {kind: fixed, delay: 60s}, jitter: ±20%, never: [timeout]}\n")
 	b, err := sc.RetryPolicy(0)
@@ -267,7 +266,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// TestAnchors: YAML's anchors, aliases and merges work.
+// TestAnchors checks that YAML's anchors, aliases and merges work in scenario files.
 func TestAnchors(t *testing.T) {
 	sc := load(t, `
 engine: {store: {claim: &slow {dist: exponential, mean: 3ms}, commit: *slow}}

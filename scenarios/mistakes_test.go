@@ -11,8 +11,8 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// TestMistakes: habits of other systems, and typing errors, have errors with a position, a message and a correction.
-// Each mistake has these diagnostics, as line:col: message = help, and no others.
+// TestMistakes checks the diagnostics of typing errors and of habits from other systems: exactly those listed, each as
+// line:col: message = help.
 func TestMistakes(t *testing.T) {
 	job := "jobs:\n  - {class: mail, arrivals: {process: poisson, rate: 1/s}, service: 1ms}\n"
 	in := func(job string) string {
@@ -205,7 +205,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestShortForms: short forms load like their long forms.
+// TestShortForms checks that the short forms of values load like their long forms.
 func TestShortForms(t *testing.T) {
 	for _, tt := range []struct{ name, short, long string }{
 		{"policies", "policies: [fifo, {kind: adaptive-lifo, older-than: 7s}, lifo]\n" + smallest, "policies: [{kind: fifo}, {kind: adaptive-lifo, older-than: 7s}, {kind: lifo}]\n" + smallest},
@@ -236,7 +236,7 @@ func TestShortForms(t *testing.T) {
 	}
 }
 
-// TestOverrideMistakes: an error in a flag is reported at the flag.
+// TestOverrideMistakes checks that an error in an override is reported at the flag of the command line.
 func TestOverrideMistakes(t *testing.T) {
 	_, ds := Load("test.yaml", []byte("policies:\n  - {kind: fifo, label: FIFO}\n"+smallest), []Override{{Path: "baseline", Value: `"FIFA"`, Flag: "--baseline FIFA"}})
 	if len(ds) != 1 || ds[0].Set != "--baseline FIFA" || ds[0].Help != `did you mean "FIFO"?` {
@@ -267,8 +267,8 @@ func TestParseObjective(t *testing.T) {
 	}
 }
 
-// TestMeasureDuringStorms: a query for the window of a storm that begins with an event has the error that an objective
-// has, and for an unknown storm those are named whose windows are known.
+// TestMeasureDuringStorms checks the errors for a metric during a storm that an event triggers, or that is unknown: as
+// for an objective, and with the names of the storms that have a known window.
 func TestMeasureDuringStorms(t *testing.T) {
 	text := "jobs:\n- {class: mail, arrivals: {process: poisson, rate: 1/s}, service: 1ms}\nengine: {nodes: 2}\nstorms:\n" +
 		"- {name: down, at: 5m, for: 1m, fail: {rate: 50%}}\n- {name: death, on: leased, at: 1s, crash: {nodes: that, restart-after: 1s}}\n"
@@ -291,7 +291,7 @@ func TestMeasureDuringStorms(t *testing.T) {
 	}
 }
 
-// TestSynonymsAreKeys: every other system's word leads to a key that there is.
+// TestSynonymsAreKeys checks that every word of another job system leads to a key that exists.
 func TestSynonymsAreKeys(t *testing.T) {
 	first := map[string]bool{}
 	all := reference.Synonyms()

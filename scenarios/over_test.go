@@ -2,8 +2,8 @@ package scenarios
 
 import "testing"
 
-// The treatment of calls over a limit has no effect without a limit: the default values, which
-// Resolved writes, are no mistake, and others are.
+// TestOverWithoutLimit checks the warning for a dependency's treatment of calls over a limit that it does not have. The
+// default treatment, which Resolved writes, gives none.
 func TestOverWithoutLimit(t *testing.T) {
 	for over, want := range map[string]int{
 		"{}": 0, "{fail: 100%}": 0, "{fail: 100%, rejects-in: 0s}": 0, "{fail: 50%}": 1, "{rejects-in: 1ms}": 1, "{slow: 3}": 1,

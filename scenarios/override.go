@@ -17,7 +17,7 @@ import (
 
 // Positions in the values of overrides have negative lines: -1 is the first override.
 
-// parse parses the YAML value of an override; its index among the overrides stands for its position in errors.
+// parse parses an override's YAML value, such as {kind: fixed, delay: 60s}; index gives errors their position.
 func parse(o Override, index int) (*yaml.Node, []*yaml.LoadError) {
 	at, bad := position(index), ""
 	switch problems := diagnostics.CheckText([]byte(o.Value)); {
@@ -41,7 +41,7 @@ func parse(o Override, index int) (*yaml.Node, []*yaml.LoadError) {
 	return node, problems
 }
 
-// namesFile reports whether an override names a file to read: it sets the key file at its path, or inside its value.
+// namesFile reports whether an override sets a key `file`, at its path or inside its value, so that Load reads a file.
 func namesFile(path string, value *yaml.Node) bool {
 	if path == "file" || strings.HasSuffix(path, ".file") {
 		return true
@@ -62,7 +62,7 @@ func position(index int) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Line: -1 - index, Column: 1}
 }
 
-// apply returns a scenario's YAML tree with the value at a path replaced; at gives the file position of added keys.
+// apply returns a copy of a scenario's YAML tree with value at a path like engine.workers; new keys are placed at at.
 func apply(root, at *yaml.Node, path string, value *yaml.Node) (*yaml.Node, *quantity.Error) {
 	words := strings.Split(path, ".")
 	if slices.Contains(words, "") && words[0] != "policies" { // whose labels may end with a dot
@@ -106,7 +106,7 @@ func applyAt(node, at *yaml.Node, done, path []string, value *yaml.Node) (*yaml.
 	return tree.Merged(node, over), nil
 }
 
-// another is the path element by which an override appends an element to a list, as in policies.+.
+// another is the last word of an override's path that appends an element to a list: --set policies.+=weighted.
 const another = "+"
 
 func applyInList(list, at *yaml.Node, done, path []string, value *yaml.Node) (*yaml.Node, *quantity.Error) {
@@ -148,11 +148,11 @@ func applyInList(list, at *yaml.Node, done, path []string, value *yaml.Node) (*y
 	return &result, nil
 }
 
-// noStorm is the value of an override that removes a storm: storms.NAME=none.
+// noStorm is the value of an override that removes a storm from the scenario: --set storms.NAME=none.
 const noStorm = "none"
 
-// withoutObjectives returns the YAML of a scenario without the objectives about a storm that an override removed, and
-// the numbers of objectives removed and of objectives before.
+// withoutObjectives returns a scenario's YAML tree without the objectives during or after a storm that an override has
+// removed, and two numbers: gone, objectives dropped, out of of, objectives before.
 func withoutObjectives(given, at *yaml.Node, storm string) (rest *yaml.Node, gone, of int) {
 	list := tree.Lookup(given, "objectives")
 	if list == nil || list.Kind != yaml.SequenceNode {
@@ -166,11 +166,11 @@ func withoutObjectives(given, at *yaml.Node, storm string) (rest *yaml.Node, gon
 	return rest, len(list.Content) - len(kept.Content), len(list.Content)
 }
 
-// overridable lists the parts of a scenario that a policy may override.
+// overridable lists the top-level keys of a scenario into which the paths in a policy's `with:` may lead.
 var overridable = []string{"engine", "retry", "dependencies", "jobs", "storms"}
 
-// withPolicy returns the YAML of a scenario with the `with:` overrides of the policy with that index, applied in an
-// order that does not depend on the file's.
+// withPolicy returns a scenario's YAML tree with the `with:` of one policy applied, in the order of spec.ComparePaths,
+// so that the order in the file does not matter. Wrong overrides are skipped and returned as errors.
 func withPolicy(given *yaml.Node, index int) (*yaml.Node, []*yaml.LoadError) {
 	list := tree.Lookup(given, "policies")
 	if list == nil || list.Kind != yaml.SequenceNode || index >= len(list.Content) {
@@ -197,8 +197,8 @@ func withPolicy(given *yaml.Node, index int) (*yaml.Node, []*yaml.LoadError) {
 	return given, problems
 }
 
-// notForPolicy returns an error for an override that a policy cannot have: of a part of the scenario that is not
-// overridable, or one that renames, adds or removes classes or storms, after which policies would not be comparable.
+// notForPolicy returns an error if a policy's `with:` may not contain an override: of a key outside overridable, or one
+// that renames, adds or removes classes or storms, since policies must be compared on the same jobs. Otherwise nil.
 func notForPolicy(path string, value *yaml.Node) *quantity.Error {
 	words := strings.Split(path, ".")
 	if !slices.Contains(overridable, words[0]) {

@@ -10,7 +10,7 @@ import (
 	"qsim/scenarios/origins"
 )
 
-// TestOverrides lays values upon a scenario from the command line.
+// TestOverrides checks the scenarios that overrides from the command line give.
 func TestOverrides(t *testing.T) {
 	sc := load(t, rich,
 		Override{Path: "engine.workers", Value: "80"},
@@ -31,8 +31,7 @@ func TestOverrides(t *testing.T) {
 	}
 }
 
-// TestBadOverrides: errors in an override are reported at the override, along with errors in the
-// file.
+// TestBadOverrides checks that errors in an override are reported at the override, along with those in the file.
 func TestBadOverrides(t *testing.T) {
 	for _, tt := range []struct{ path, value, want string }{
 		{"engine.workers", "x", `--set engine.workers=x: error: want a whole number, not "x"`},
@@ -74,7 +73,7 @@ func TestBadOverrides(t *testing.T) {
 	}
 }
 
-// TestVariantOrder: the overrides of a policy do not depend on the order of the file.
+// TestVariantOrder checks that the effect of a policy's overrides does not depend on their order in the file.
 func TestVariantOrder(t *testing.T) {
 	for _, with := range []string{
 		"retry.backoff.delay: 7s, retry.backoff.kind: fixed, retry.backoff: {kind: linear, first: 1s, step: 1s}",
@@ -91,7 +90,7 @@ func TestVariantOrder(t *testing.T) {
 	}
 }
 
-// TestClassTimeout: a class without a timeout uses the engine's, even if a policy overrides that.
+// TestClassTimeout checks that a job class without a timeout has the engine's, even if a policy overrides that.
 func TestClassTimeout(t *testing.T) {
 	sc := load(t, smallest+"policies: [{kind: fifo, with: {engine.timeout: 9s}}]\n")
 	if sc.TimeoutOf(0) != 5*time.Minute || sc.Variant(0).TimeoutOf(0) != 9*time.Second {
@@ -99,7 +98,7 @@ func TestClassTimeout(t *testing.T) {
 	}
 }
 
-// TestOverrideWith: the path of an override may lead into the `with:` of a policy, whose keys are paths.
+// TestOverrideWith checks overrides whose path leads into the `with:` of a policy, where keys are paths.
 func TestOverrideWith(t *testing.T) {
 	const text = smallest + "policies: [{kind: fifo}, {kind: fifo, label: A, with: {retry.jitter: none, retry: {backoff: {first: 2s}}}}]\n"
 	sets := []Override{{Path: "policies.A.with.retry.jitter", Value: "±30%"}, {Path: "policies.A.with.retry.backoff.first", Value: "3s"}, {Path: "policies.fifo.with.engine.workers", Value: "7"}}
@@ -114,7 +113,7 @@ func TestOverrideWith(t *testing.T) {
 	}
 }
 
-// TestNoStorm removes a storm, with the objectives about it and a warning.
+// TestNoStorm checks that storms.NAME=none removes a storm and the objectives about it, with a warning.
 func TestNoStorm(t *testing.T) {
 	const text = smallest + "storms: [{name: a, at: 1m, for: 1m, slow: {factor: 2}}, {name: b, at: 3m, for: 1m, slow: {factor: 3}}]\n" +
 		"objectives: [{metric: fresh.wait.p99, during: a, below: 1s}, {metric: recovery.time, after: a, below: 1m}, {metric: fresh.wait.p99, during: b, below: 1s}, {metric: dead.count, below: 1}]\n"
@@ -139,7 +138,7 @@ func TestNoStorm(t *testing.T) {
 	}
 }
 
-// TestOverrideDots: a path reaches the policy whose label it contains, dots and all; of two, that with the longer label.
+// TestOverrideDots checks that an override reaches a policy whose label has dots: of two that fit, the longer label.
 func TestOverrideDots(t *testing.T) {
 	text := strings.Replace(smallest, "service: 100ms", "service: 100ms\n    fails: {rate: 1%}", 1) + "policies: [{kind: weighted, label: v1, fresh: 80%}, {kind: weighted, label: v1.5, fresh: 80%, with: {retry.jitter: none}}, {kind: weighted, label: Wait..}]\n"
 	sets := []Override{{Path: "policies.v1.5.fresh", Value: "70%"}, {Path: "policies.v1.5.with.retry.jitter", Value: "equal"}, {Path: "policies.v1.fresh", Value: "60%"}, {Path: "policies.Wait...fresh", Value: "50%"}}

@@ -7,7 +7,7 @@ import (
 	"qsim/scenarios/diagnostics"
 )
 
-// A policy that cannot act in a scenario has a warning at its kind; one that can has none. It is fifo that is warned of otherwise.
+// TestPoliciesThatCannotAct checks that exactly those policies which can only act as fifo in a scenario have a warning.
 func TestPoliciesThatCannotAct(t *testing.T) {
 	const plain = "{class: mail, arrivals: {process: poisson, rate: 5/s}, service: 100ms}"
 	const failing = "{class: mail, arrivals: {process: poisson, rate: 5/s}, service: 100ms, fails: {rate: 10%}}"
@@ -67,7 +67,7 @@ func TestPoliciesThatCannotAct(t *testing.T) {
 	}
 }
 
-// TestNoWarning loads scenarios that are near to what warnings are about.
+// TestNoWarning checks that scenarios which nearly fulfil the condition of a warning have none.
 func TestNoWarning(t *testing.T) {
 	for name, engine := range map[string]string{
 		"a leader that the store mostly answers late": "{reaper: {owner: leader}, leader: {ttl: 1s, renew: 300ms}, store: {extend: {dist: exponential, mean: 600ms}}}",

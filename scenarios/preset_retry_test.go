@@ -11,7 +11,7 @@ import (
 	"qsim/scenarios/spec"
 )
 
-// goldenRetry holds the behaviour of a preset's system: the delays in seconds after failures 1 to 6.
+// goldenRetry is what a preset's system does by its documentation; delays are seconds, after failures 1 to 6.
 type goldenRetry struct {
 	preset   string
 	means    [6]float64 // mean delays with three or more digits, as published
@@ -107,7 +107,7 @@ var goldenRetries = []goldenRetry{
 	{"aws-sdk-std", [6]float64{1, 2, 4, 8, 10, 10}, 0, full(doubling(2, 20)), 3, "failure", 2, "3s"},
 }
 
-// presetPolicy returns the retry policy of a preset as a scenario gets it.
+// presetPolicy returns the retry settings of a scenario with a preset, and the retry policy that its engine runs.
 func presetPolicy(t *testing.T, preset string) (spec.Retry, *policies.Backoff) {
 	t.Helper()
 	sc := load(t, smallest+"retry: {preset: "+preset+"}\n")
@@ -118,8 +118,8 @@ func presetPolicy(t *testing.T, preset string) (spec.Retry, *policies.Backoff) {
 	return sc.RetryOf(0), b
 }
 
-// TestPresetDelays holds every retry preset to the means, ranges and limits of its system:
-// by the formula, by the ends of the range and by draws.
+// TestPresetDelays checks the delays of every retry preset against its system: means, ranges and limits, by the
+// formula, at the ends of the range, and drawn.
 func TestPresetDelays(t *testing.T) {
 	rand := keyed.Rand{Seed: 1}
 	for i, tt := range goldenRetries {
@@ -169,8 +169,8 @@ func near(got, want, relative float64) bool {
 	return math.Abs(got-want) <= relative*math.Abs(want)+1e-8
 }
 
-// TestPresetExhaustion holds the presets to how long a job that always fails is tried, on the
-// average, and to the failure after which it is given up.
+// TestPresetExhaustion checks, for each preset, for how long a job that always fails is tried on average, and after
+// which failure it is given up.
 func TestPresetExhaustion(t *testing.T) {
 	for _, tt := range goldenRetries {
 		t.Run(tt.preset, func(t *testing.T) {
@@ -193,7 +193,7 @@ func TestPresetExhaustion(t *testing.T) {
 	}
 }
 
-// sameSpan reports whether a number of seconds equals the text, to a unit of its last digit.
+// sameSpan reports whether a number of seconds equals the duration in a text, to one unit of its last digit.
 func sameSpan(seconds float64, text string) bool {
 	unit, scale := text[len(text)-1:], 1.0
 	if unit == "d" {
@@ -207,7 +207,7 @@ func sameSpan(seconds float64, text string) bool {
 	return math.Abs(seconds-span.Seconds()*scale) <= tenth
 }
 
-// TestPresetCounts: each preset determines whether crashes cost attempts.
+// TestPresetCounts checks, for each preset, whether a crash costs a job an attempt.
 func TestPresetCounts(t *testing.T) {
 	for _, tt := range goldenRetries {
 		t.Run(tt.preset, func(t *testing.T) {
@@ -224,7 +224,7 @@ func TestPresetCounts(t *testing.T) {
 	}
 }
 
-// TestObanScales: with more than 20 attempts, oban's delays grow as slowly as with 20.
+// TestObanScales checks that the delays of the preset oban grow as slowly with more than 20 attempts as with 20.
 func TestObanScales(t *testing.T) {
 	sc := load(t, smallest+"retry: {preset: oban, max-attempts: 60, jitter: none}\n")
 	b, err := sc.RetryPolicy(0)

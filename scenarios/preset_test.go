@@ -9,8 +9,7 @@ import (
 	"qsim/scenarios/spec"
 )
 
-// TestPresets: every preset has a description and a source, and loads without warnings, as an
-// engine and as a retry preset.
+// TestPresets checks that each preset has a description and a source, and loads without warnings, as engine and retry.
 func TestPresets(t *testing.T) {
 	golden := map[string]bool{}
 	for _, g := range goldenRetries {
@@ -55,7 +54,7 @@ func TestPresets(t *testing.T) {
 	}
 }
 
-// goldenEngines are the leases and the recovery of the systems, as Resolved spells the keys.
+// goldenEngines lists, by preset, the leases and the recovery of the system, as Resolved writes these keys.
 var goldenEngines = []struct{ preset, want string }{
 	{"leaseq", "ttl 30s heartbeat 10s of job fence token reaper 1s grace 0s counts failure after retry place retry max unlimited promoter 0s place due ack late wake one prefetch 0 batches 100 1000"},
 	{"sweeper", "ttl 30s heartbeat 10s of job fence token reaper 1s grace 0s counts failure after retry place retry max unlimited promoter 5s place created ack late wake one prefetch 0 batches 100 1000"},
@@ -82,8 +81,7 @@ var goldenEngines = []struct{ preset, want string }{
 	{"pubsub", "ttl 10s heartbeat 3s of job fence none reaper 0s grace 0s counts failure after ready place retry max unlimited promoter 0s place tail ack late wake one prefetch 0 batches 100 1000"},
 }
 
-// TestPresetEngines holds the engine presets to the leases, reapers, fences and promoters of
-// their systems.
+// TestPresetEngines checks leases, reapers, fences and promoters of the engine presets against goldenEngines.
 func TestPresetEngines(t *testing.T) {
 	for _, tt := range goldenEngines {
 		t.Run(tt.preset, func(t *testing.T) {
@@ -105,7 +103,7 @@ func TestPresetEngines(t *testing.T) {
 	}
 }
 
-// TestPresetLayers: a preset lies between the defaults and the values of the file.
+// TestPresetLayers checks that a preset's values replace defaults, and the file's values replace the preset's.
 func TestPresetLayers(t *testing.T) {
 	sc := load(t, `
 engine: {preset: river, lease: {ttl: 20m}}

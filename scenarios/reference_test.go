@@ -9,7 +9,7 @@ import (
 	"qsim/scenarios/origins"
 )
 
-// TestKeysAreDescribed: every key has a description of its meaning and its values.
+// TestKeysAreDescribed checks that every key has a description of its meaning and of its values.
 func TestKeysAreDescribed(t *testing.T) {
 	goWord := regexp.MustCompile(`\b[A-Z][a-z]+[A-Z]|\b(nil|see [A-Z])|; see\b`)
 	seen := map[string]bool{}
@@ -32,7 +32,7 @@ func TestKeysAreDescribed(t *testing.T) {
 	}
 }
 
-// TestKeysHaveTheirDefaults compares the defaults in the reference with those of a scenario without the keys.
+// TestKeysHaveTheirDefaults compares the documented defaults of keys with the values of a scenario without these keys.
 func TestKeysHaveTheirDefaults(t *testing.T) {
 	sc := load(t, smallest+"storms: [{name: z, at: 20m, for: 5m, fail: {rate: 10%}}]\nobjectives: [{metric: fresh.wait.p99, below: 1s}]\n")
 	compared := 0
@@ -56,7 +56,7 @@ func TestKeysHaveTheirDefaults(t *testing.T) {
 	}
 }
 
-// TestKindsLoad loads the example of every kind.
+// TestKindsLoad checks that the documented example of every kind of storm, distribution and so on loads.
 func TestKindsLoad(t *testing.T) {
 	kinds := AllKinds()
 	for _, tt := range []struct {

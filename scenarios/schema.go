@@ -20,8 +20,8 @@ import (
 //
 //go:generate go test -tags schema -run ^TestSchemaFile$ . -rewrite
 
-// Schema returns the JSON schema (draft 2020-12) of scenario files, for editors. Load refuses whatever the schema
-// refuses; it also checks references by name, and keys that must agree. The caller must not change the schema.
+// Schema returns the text of the JSON schema (draft 2020-12) of scenario files, for editors, with the policies
+// registered in this program. Load refuses what it refuses, and more, such as unknown names. It must not be changed.
 func Schema() []byte {
 	added := policies.AddedKinds()
 	if len(added) == 0 {
@@ -51,7 +51,7 @@ func Schema() []byte {
 
 var policyAt = []byte("\n  \"Policy\": ")
 
-// choice adds a word, with its meaning, to the words that a schema allows.
+// choice adds a word to those that a JSON schema allows as a value, with the first sentence of doc as its description.
 func choice(s *jsonschema.Schema, word, doc string) {
 	if s.Extras == nil {
 		s.Extras = map[string]any{"enumDescriptions": []string(nil)}
@@ -61,7 +61,7 @@ func choice(s *jsonschema.Schema, word, doc string) {
 	s.Extras["enumDescriptions"] = append(s.Extras["enumDescriptions"].([]string), doc)
 }
 
-// kindSchema returns a schema that allows a policy only the parameters that its kind has.
+// kindSchema returns the JSON schema for policies of one kind: only the parameters of that kind are allowed.
 func kindSchema(kind *policies.Kind) *jsonschema.Schema {
 	then := &jsonschema.Schema{Properties: jsonschema.NewProperties(), PropertyNames: &jsonschema.Schema{}}
 	keys := []string{"kind", "label", "with"}
@@ -78,7 +78,7 @@ func kindSchema(kind *policies.Kind) *jsonschema.Schema {
 	return when("kind", kind.Name, then)
 }
 
-// parameterSchema returns the schema of a policy parameter of that type.
+// parameterSchema returns the JSON schema for values of a policy parameter; typ is a Type constant of package policies.
 func parameterSchema(typ string) *jsonschema.Schema {
 	return map[string]*jsonschema.Schema{
 		policies.TypeShare:        ref("Share"),
@@ -110,7 +110,6 @@ const (
 	numberText = `[+-]?` + unsigned + exponent + `[kM]?`
 )
 
-// ref returns a schema that refers to a definition by name.
 func ref(name string) *jsonschema.Schema {
 	return &jsonschema.Schema{Ref: reference.DefinitionsAt + name}
 }
@@ -121,7 +120,7 @@ func text(pattern string) *jsonschema.Schema {
 
 func anyOf(some ...*jsonschema.Schema) *jsonschema.Schema { return &jsonschema.Schema{AnyOf: some} }
 
-// number returns the schema of a number in [least, most]: plain, quoted, or with k or M.
+// number returns the JSON schema of a number (JSON type kind) in [least, most]: plain, in quotes, or ending in k or M.
 func number(kind string, least, most float64) *jsonschema.Schema {
 	return anyOf(
 		&jsonschema.Schema{Type: kind, Minimum: decimalNumber(least), Maximum: decimalNumber(most)},

@@ -20,7 +20,7 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// beyond are the refusals of the loader that no schema of one document can express.
+// beyond lists, by sort, the loader's errors that no JSON schema can express, such as a name that is not defined.
 var beyond = []struct{ class, message string }{
 	{"names: which there are, and that no two are alike", `^no .* is named|^two .* are named|is named twice|are both named|^there is no node|nodes are more than there are|^class .* has no tenant|tenants have \d+ names`},
 	{"what a policy's with: holds", `a policy cannot|^bad path|under policy|^want a map of keys for|^the scenario has no`},
@@ -53,7 +53,7 @@ func compileSchema(t *testing.T) *jsonschema.Schema {
 	return s
 }
 
-// instance converts a plain tree to a value for the JSON schema.
+// instance returns a YAML tree as a value that a JSON schema can check.
 func instance(t *testing.T, node *yaml.Node) any {
 	t.Helper()
 	switch node.Kind {
@@ -87,7 +87,7 @@ func instance(t *testing.T, node *yaml.Node) any {
 	return node.Value // a date, and whatever else is text to the loader
 }
 
-// TestSchemaAccepts: whatever the loader takes, the schema takes.
+// TestSchemaAccepts checks that the JSON schema accepts whatever the loader accepts.
 func TestSchemaAccepts(t *testing.T) {
 	s := compileSchema(t)
 	texts := map[string]string{"smallest": smallest, "rich": rich}
@@ -122,8 +122,7 @@ func TestSchemaAccepts(t *testing.T) {
 	}
 }
 
-// TestSchemaRefuses: the schema also rejects every value, key or kind that the loader rejects on
-// its own; see beyond for the exceptions.
+// TestSchemaRefuses checks that the JSON schema rejects what the loader rejects, except for what beyond lists.
 func TestSchemaRefuses(t *testing.T) {
 	s := compileSchema(t)
 	files, err := filepath.Glob("testdata/bad/*.yaml")
@@ -176,7 +175,7 @@ func classOf(d diagnostics.Diagnostic) string {
 	return ""
 }
 
-// locate returns the path to the value at a position of a plain tree.
+// locate returns the keys and indexes that lead to the value at a position of a YAML tree.
 func locate(node *yaml.Node, line, column int) []string {
 	if path, found := search(node, line, column); found {
 		return path
@@ -226,8 +225,8 @@ func covers(e *jsonschema.ValidationError, path []string) bool {
 	return shared == len(own) && len(path)-shared <= 1 || shared == len(path)
 }
 
-// TestSchemaSays spot-checks refusals one by one: a schema that refuses everything, or
-// nothing, would pass the tests above.
+// TestSchemaSays checks some errors of the JSON schema one by one: a schema that rejects everything, or nothing, would
+// pass the tests above.
 func TestSchemaSays(t *testing.T) {
 	s := compileSchema(t)
 	const base = "jobs: [{class: mail, arrivals: {process: poisson, rate: 10/s}, service: 100ms}]\n"

@@ -21,7 +21,7 @@ import (
 	"qsim/scenarios/validate"
 )
 
-// TestSchemaFile holds scenario.schema.json to the structs.
+// TestSchemaFile checks that scenario.schema.json is what buildSchema makes; -rewrite writes it.
 func TestSchemaFile(t *testing.T) {
 	out, err := json.MarshalIndent(buildSchema(t), "", " ")
 	if err != nil {
@@ -30,8 +30,8 @@ func TestSchemaFile(t *testing.T) {
 	golden(t, "scenario.schema.json", append(out, '\n'))
 }
 
-// buildSchema makes the schema of scenarios: keys and descriptions from the structs and their
-// comments, keys of a kind from its table, and required keys and bounds from the checker.
+// buildSchema returns the JSON schema of scenario files. Keys and descriptions come from the structs of package spec
+// and their comments, keys of a kind from its table, and required keys and bounds from the checker.
 func buildSchema(t *testing.T) *jsonschema.Schema {
 	r := &jsonschema.Reflector{FieldNameTag: "yaml", Anonymous: true, ExpandedStruct: true, RequiredFromJSONSchemaTags: true, Mapper: mapType}
 	r.AdditionalFields = troubleFields
@@ -64,7 +64,7 @@ func buildSchema(t *testing.T) *jsonschema.Schema {
 	return root
 }
 
-// troubleFields returns a field for each kind of storm, of which a Storm has one: its Trouble.
+// troubleFields returns, for type Storm, a struct field for each kind of storm with its settings; nil for other types.
 func troubleFields(t reflect.Type) (fields []reflect.StructField) {
 	if t != reflect.TypeFor[Storm]() {
 		return nil
@@ -76,7 +76,7 @@ func troubleFields(t reflect.Type) (fields []reflect.StructField) {
 	return fields
 }
 
-// schemaBuilder adds to a schema the facts that the structs lack.
+// schemaBuilder adds to the JSON schema made from the structs what these do not express.
 type schemaBuilder struct{ root *jsonschema.Schema }
 
 func (b *schemaBuilder) def(name string) *jsonschema.Schema {
@@ -94,10 +94,10 @@ func property(s *jsonschema.Schema, key string) *jsonschema.Schema {
 	return p
 }
 
-// distributionMap is a distribution as a map of its own keys.
+// distributionMap is Distribution in its long form, a map, for which the JSON schema has a definition of its own.
 type distributionMap Distribution
 
-// kinds lets a map have the keys of its kind only.
+// kinds adds to a definition of the JSON schema which keys a map of each kind may have, by the kind's table.
 func (b *schemaBuilder) kinds(name string, table *reference.KindTable) {
 	s := b.def(name)
 	for _, kind := range table.Kinds() {
@@ -117,7 +117,7 @@ func (b *schemaBuilder) kinds(name string, table *reference.KindTable) {
 	}
 }
 
-// policies lets a policy have the parameters of its kind only.
+// policies adds to the JSON schema which parameters a policy of each kind may have.
 func (b *schemaBuilder) policies() {
 	s := b.def("Policy")
 	s.AdditionalProperties = nil // the parameters
@@ -136,7 +136,7 @@ func (b *schemaBuilder) policies() {
 	property(s, "label").MaxLength = &longest
 }
 
-// storms lets a storm have the keys of one kind, and of those of a kind that exclude each other, one.
+// storms adds to the JSON schema that a storm has the key of one kind, and there one of keys that exclude each other.
 func (b *schemaBuilder) storms() {
 	s := b.def("Storm")
 	repeat := property(s, "repeat")
@@ -169,7 +169,7 @@ func (b *schemaBuilder) storms() {
 	}
 }
 
-// names adds the names that a value may refer to outside the file, and the syntax of names.
+// names adds to the JSON schema the syntax of names, and the names that come from outside the file, such as metrics.
 func (b *schemaBuilder) names() {
 	var underscores [2][]string // names with underscores
 	engine, retry, metric := property(b.def("Engine"), "preset"), property(b.def("Retry"), "preset"), property(b.def("Objective"), "metric")
@@ -219,7 +219,7 @@ func (b *schemaBuilder) names() {
 	b.root.Required = []string{"jobs"}
 }
 
-// together adds the keys that exclude each other or need one another.
+// together adds to the JSON schema which keys exclude, and which require, each other.
 func (b *schemaBuilder) together() {
 	b.exactlyOne("Objective", "below", "above")
 	b.exactlyOne("DependencyLimit", "rate", "concurrency")
@@ -229,7 +229,7 @@ func (b *schemaBuilder) together() {
 	b.def("Arrivals").Required = []string{"process"}
 }
 
-// exactlyOne lets a map have one of several keys, and no less.
+// exactlyOne adds to the definition called name that a map has exactly one of these keys.
 func (b *schemaBuilder) exactlyOne(name string, keys ...string) {
 	s := b.def(name)
 	for _, key := range keys {
@@ -237,8 +237,8 @@ func (b *schemaBuilder) exactlyOne(name string, keys ...string) {
 	}
 }
 
-// everything returns the scenario that has every key: its file, and a storm of each kind whose keys have examples in
-// their tags.
+// everything returns the YAML text of a scenario with every key: testdata/good/everything.yaml, with storms added of
+// the kinds whose examples are in tags.
 func everything(t *testing.T) string {
 	src, err := os.ReadFile("testdata/good/everything.yaml")
 	if err != nil {
@@ -259,8 +259,8 @@ func everything(t *testing.T) string {
 	return strings.Replace(string(src), "\nstorms:\n", storms, 1)
 }
 
-// rules adds required keys and bounds of values, recorded from the checker on a scenario that has
-// every key.
+// rules adds to the JSON schema required keys and bounds of values: it records which rules the checker applies to a
+// scenario with every key.
 func (b *schemaBuilder) rules(t *testing.T) {
 	sc := load(t, everything(t))
 	c := checks.New(sc.Origin().Full, sc.Origin().Preset, nil, nil)
@@ -283,7 +283,7 @@ func (b *schemaBuilder) rules(t *testing.T) {
 	validate.Scenario(c, sc, validate.NoPolicy)
 }
 
-// at returns the schema of the map at a path.
+// at returns the JSON schema of the map at a path of keys and indexes in a scenario.
 func (b *schemaBuilder) at(path []any) *jsonschema.Schema {
 	s := b.root
 	for _, step := range path {
@@ -300,7 +300,7 @@ func (b *schemaBuilder) at(path []any) *jsonschema.Schema {
 	return s
 }
 
-// TestSchemaIsShort: editors read it whole at every keystroke.
+// TestSchemaIsShort limits the size of the JSON schema, which editors read as a whole at every keystroke.
 func TestSchemaIsShort(t *testing.T) {
 	if len(schema) < 10_000 || len(schema) > 200_000 || !bytes.Contains(schema, []byte("draft/2020-12")) {
 		t.Errorf("%d bytes", len(schema))

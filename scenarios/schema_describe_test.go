@@ -17,8 +17,8 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// describe gives every key its own description: otherwise an editor shows the description of its type. A key
-// without a comment gets that of its map.
+// describe gives every key of the JSON schema a description of its own, since editors would otherwise show its type's.
+// A key without a comment gets that of its map.
 func (b *schemaBuilder) describe() {
 	schemas := []*jsonschema.Schema{b.root}
 	for _, name := range slices.Sorted(maps.Keys(b.root.Definitions)) {
@@ -41,7 +41,7 @@ func (b *schemaBuilder) describe() {
 	b.root.Description = "a load, trouble and policies for a job queue, as qsim runs them"
 }
 
-// defaults adds the default of each key.
+// defaults adds to the JSON schema the default value of each key.
 func (b *schemaBuilder) defaults() {
 	for list, values := range tree.Pairs(&reference.Tables().Defaults) {
 		s := b.root
@@ -73,7 +73,7 @@ func (b *schemaBuilder) defaults() {
 	property(b.def("Policy"), "kind").Default, property(b.def("Backoff"), "factor").Default = nil, 2
 }
 
-// examples gives keys the values that they have in the scenario that has every key.
+// examples adds to the JSON schema, as examples, the values that keys have in the scenario of everything.
 func (b *schemaBuilder) examples(t *testing.T) {
 	values, _ := tree.Parse([]byte(everything(t)))
 	b.each(b.root, values, true, func(p *jsonschema.Schema, value *yaml.Node) {
@@ -113,7 +113,7 @@ func (b *schemaBuilder) each(s *jsonschema.Schema, values *yaml.Node, inside boo
 	}
 }
 
-// asJSON writes a plain values as JSON, its keys in order.
+// asJSON returns a YAML tree as JSON text, with the keys in their order.
 func asJSON(node *yaml.Node) json.RawMessage {
 	var b strings.Builder
 	writeJSON(&b, node)
@@ -148,7 +148,7 @@ func writeJSON(b *strings.Builder, node *yaml.Node) {
 	}
 }
 
-// short adds the short forms of values.
+// short adds to the JSON schema the short forms of values, such as a rate in place of an arrival process.
 func (b *schemaBuilder) short() {
 	kind := &jsonschema.Schema{Enum: property(b.def("Policy"), "kind").Enum}
 	objective := text(`\S+ .*(below|above) +\S+`)
@@ -170,7 +170,7 @@ func (b *schemaBuilder) short() {
 	}
 }
 
-// resolved returns the schema that s refers to, or s.
+// resolved returns the definition that the JSON schema s refers to or, without a reference, s.
 func (b *schemaBuilder) resolved(s *jsonschema.Schema) *jsonschema.Schema {
 	if name, isRef := strings.CutPrefix(s.Ref, reference.DefinitionsAt); isRef {
 		return b.def(name)
@@ -183,7 +183,7 @@ var (
 	spaces = regexp.MustCompile(`\s+`)
 )
 
-// plainWords turns a comment for readers of the code into one for authors of scenarios.
+// plainWords returns a Go comment reworded as a description for authors of scenarios.
 func plainWords(comment string) string {
 	return strings.TrimSpace(spaces.ReplaceAllString(seeGo.ReplaceAllString(comment, ""), " "))
 }

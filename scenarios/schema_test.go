@@ -13,7 +13,7 @@ import (
 	"qsim/scenarios/spec"
 )
 
-// TestSchemaHasKeys: the schema has the keys of every struct, and no others.
+// TestSchemaHasKeys checks that the JSON schema has all keys of the structs and no others.
 func TestSchemaHasKeys(t *testing.T) {
 	type object struct {
 		Properties map[string]any `json:"properties"`
@@ -55,8 +55,8 @@ func TestSchemaHasKeys(t *testing.T) {
 	}
 }
 
-// TestSchemaIsAboutScenarios: every key has its own description, types have none, and no part of the YAML library is
-// in the schema.
+// TestSchemaIsAboutScenarios checks that every key in the JSON schema has a description of its own, that types have
+// none, and that nothing of the YAML library is in it.
 func TestSchemaIsAboutScenarios(t *testing.T) {
 	type object struct {
 		Description string `json:"description"`
@@ -102,7 +102,7 @@ func TestSchemaIsAboutScenarios(t *testing.T) {
 	}
 }
 
-// collectKeys adds the keys of a struct and of those in it, by the name of the type.
+// collectKeys adds the YAML keys of a struct, and of those in it, to keys, by the name of their Go type.
 func collectKeys(t reflect.Type, keys map[string][]string) {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()

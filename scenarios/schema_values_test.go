@@ -10,7 +10,7 @@ import (
 	"qsim/policies"
 )
 
-// Texts of values, as patterns.
+// durationText and the constants below are regular expressions for values as scenario files write them.
 const (
 	durationText = `\+?(` + unsigned + `(ns|us|µs|μs|ms|s|m|h))+`
 	rateText     = `\+?` + unsigned + exponent + `[kM]? */ *[smh]`
@@ -21,7 +21,7 @@ const (
 
 )
 
-// valueSchemas are the schemas of the types that read their own text.
+// valueSchemas returns JSON schemas, by Go type, of values that are written as text, such as durations.
 func valueSchemas() map[string]*jsonschema.Schema {
 	unlimited := &jsonschema.Schema{Const: "unlimited"}
 	positive := number("number", 0, 1e6)
@@ -53,7 +53,7 @@ func explained(s *jsonschema.Schema, message string) *jsonschema.Schema {
 	return s
 }
 
-// mapType gives the reflector the schemas of types that are no plain structs.
+// mapType returns the JSON schema of a Go type that is no plain struct, nil for others: a hook of the schema library.
 func mapType(t reflect.Type) *jsonschema.Schema {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

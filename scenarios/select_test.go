@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSelectObjectives checks that a selection keeps the policies of an objective: a name that is the label of one
-// policy does not become a kind when that policy is removed.
+// TestSelectObjectives checks that Select keeps which policies an objective is about: a name that is the label of one
+// policy does not come to mean a kind when that policy is removed.
 func TestSelectObjectives(t *testing.T) {
 	const text = `
 duration: 1m

@@ -12,11 +12,11 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// rewriting returns the YAML that takes the place of a node; nil if the node is dropped.
+// rewriting is a function that returns what replaces a short form in a scenario's YAML; nil drops the node.
 type rewriting = func(node *yaml.Node) *yaml.Node
 
-// expand returns the YAML of a scenario with its shorthands written out: one policy or one class hit as a list, the
-// kind of a policy as a policy, a rate as Poisson arrivals, and the text of an objective as a map.
+// expand returns the YAML tree of a scenario with its short forms written out: one policy or one class hit becomes a
+// list, the kind of a policy a policy, a rate Poisson arrivals, and the text of an objective a map.
 func expand(given *yaml.Node) (*yaml.Node, []*yaml.LoadError) {
 	e := expander{}
 	job := keys(map[string]rewriting{"arrivals": word(func(rate *yaml.Node) *yaml.Node {
@@ -41,7 +41,7 @@ func expand(given *yaml.Node) (*yaml.Node, []*yaml.LoadError) {
 
 type expander struct{ problems []*yaml.LoadError }
 
-// word limits a rewriting (of a scenario's shorthands in YAML) to values that are a single word, not a map or a list.
+// word returns a rewriting that applies of to values that are a single word, and leaves maps and lists as they are.
 func word(of rewriting) rewriting {
 	return func(node *yaml.Node) *yaml.Node {
 		if node.Kind != yaml.ScalarNode {
@@ -51,7 +51,7 @@ func word(of rewriting) rewriting {
 	}
 }
 
-// keys returns a rewriting of a map that rewrites the values of some keys.
+// keys returns a rewriting of a YAML map that applies, to the value of each key in of, that key's rewriting.
 func keys(of map[string]rewriting) rewriting {
 	return func(node *yaml.Node) *yaml.Node {
 		if node.Kind != yaml.MappingNode {
@@ -71,8 +71,8 @@ func keys(of map[string]rewriting) rewriting {
 	}
 }
 
-// list returns a rewriting of a list of the scenario: a single word becomes a list of one, and item, if not nil,
-// rewrites each element. A map in place of the list is an error; name is the key that names an element.
+// list returns a rewriting of a top-level list of a scenario: one word becomes a list of one, and item, if not nil,
+// rewrites each element. A map in place of the list is an error; its help names the key that elements start with.
 func (e *expander) list(name string, item rewriting) rewriting {
 	return func(list *yaml.Node) *yaml.Node {
 		if list.Kind == yaml.MappingNode && len(list.Content) > 0 {
@@ -101,7 +101,7 @@ func (e *expander) list(name string, item rewriting) rewriting {
 	}
 }
 
-// objective expands an objective given as text into a map; if the text is not valid, it adds an error and returns nil.
+// objective returns the map that an objective given as text stands for; after adding an error, nil for an invalid text.
 func (e *expander) objective(node *yaml.Node) *yaml.Node {
 	q, word, bound, err := ParseObjective(node.Value)
 	if err != nil {
@@ -122,8 +122,8 @@ func (e *expander) objective(node *yaml.Node) *yaml.Node {
 	return tree.MapOf(node, append(pairs, word, bound)...)
 }
 
-// ParseObjective parses an objective given as text: a query, "below" or "above", and a bound, as in "fresh.wait.p99
-// during payments-down below 10s". Whether the metric and the storm exist is not checked.
+// ParseObjective splits "fresh.wait.p99 during payments-down below 10s" into the query (metric and filters), the word
+// below or above, and the text of the bound. Whether the metric and the storm exist is not checked.
 func ParseObjective(text string) (q measure.Query, word, bound string, err error) {
 	at := -1
 	for _, w := range []string{"below", "above"} {

@@ -10,13 +10,13 @@ import (
 	"qsim/scenarios/checks"
 )
 
-// starterText is the template of a new scenario with a given name, settings of its engine, and a modeline. Keys left
-// out have defaults.
+// starterText is the fmt template of the scenario that Starter returns, for its name, its engine section and modeline.
 //
 //go:embed starter.txt
 var starterText string
 
-// Starter returns the text of a new scenario to be edited; preset, if not empty, names the settings of a known system.
+// Starter returns the YAML text of a small complete scenario, for a user to edit (qsim init). preset, if not empty,
+// names the preset (known job system) whose settings it uses.
 func Starter(name, preset string) ([]byte, error) {
 	if err := startName(name); err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func Starter(name, preset string) ([]byte, error) {
 // SchemaFile is the name of the JSON schema file in the comment that WithSchema adds for editors.
 const SchemaFile = "scenario.schema.json"
 
-// modeline is a comment with the path of the schema, beside the scenario, for an editor's YAML language server.
+// modeline is the comment by which an editor's YAML language server finds the schema, in the folder of the scenario.
 const modeline = "# yaml-language-server: $schema=" + SchemaFile
 
 var (
@@ -48,12 +48,12 @@ var (
 	firstKey    = regexp.MustCompile(`(?m)^[^#\s]`)
 )
 
-// WithSchema returns a scenario with a comment above its first key that refers editors to SchemaFile.
+// WithSchema returns a scenario's YAML text with a comment that refers editors to SchemaFile above its first key.
 func WithSchema(src []byte) []byte {
 	return aboveFirstKey(anyModeline.ReplaceAll(src, nil), modeline+"\n")
 }
 
-// aboveFirstKey returns the text of a scenario with a line inserted above its first key.
+// aboveFirstKey returns a scenario's YAML text with line, which ends in a line break, put above its first key.
 func aboveFirstKey(src []byte, line string) []byte {
 	at := len(src)
 	if key := firstKey.FindIndex(src); key != nil {
@@ -62,7 +62,7 @@ func aboveFirstKey(src []byte, line string) []byte {
 	return slices.Concat(src[:at], []byte(line), src[at:])
 }
 
-// Renamed returns a copy of the scenario src with another name, and with its comments.
+// Renamed returns a copy of a scenario's YAML text with another value of the key name; an invalid name is an error.
 func Renamed(src []byte, name string) ([]byte, error) {
 	if err := startName(name); err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 	"qsim/scenarios/spec"
 )
 
-// TestValues parses values and writes them in their canonical form.
+// TestValues checks that values such as durations parse, and how they are written again.
 func TestValues(t *testing.T) {
 	tests := []struct {
 		name, text, canonical string
@@ -95,7 +95,7 @@ func TestMeanings(t *testing.T) {
 	}
 }
 
-// TestDistributions parses each kind and compares its mean with the parameters.
+// TestDistributions checks the mean of each kind of distribution against its parameters.
 func TestDistributions(t *testing.T) {
 	tests := []struct {
 		text string

@@ -20,8 +20,8 @@ var (
 	wrongType    = regexp.MustCompile(`(?s)^cannot construct (.*) into (\S+?)(?: \(TextUnmarshaler\))?$`)
 )
 
-// words rewords an error of the YAML library for the author of the file. node is the scalar with the mistake, and
-// around is the map of which it is a key; either may be nil.
+// words returns an error of the YAML library in terms of scenario files, with help. node is the value at fault, and
+// around the map that contains it or the misspelt key; either may be nil.
 func words(e *yaml.LoadError, node, around *yaml.Node) *quantity.Error {
 	if own := (*quantity.Error)(nil); errors.As(e, &own) {
 		if near := plain.Nearest(own.Typed, own.Known); near != "" {

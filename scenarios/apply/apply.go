@@ -14,7 +14,7 @@ import (
 	"qsim/scenarios/origins"
 )
 
-// Line is a key of a scenario, or a map of keys, with its value and the setting of a job system to the same effect.
+// Line is a row of a translation: a key of a scenario, or map of keys, its value, and the job system's setting for it.
 type Line struct {
 	Key     string `json:"key"`
 	Value   string `json:"value"`
@@ -22,8 +22,8 @@ type Line struct {
 	Cannot  string `json:"cannot,omitempty"` // reason why there is no Setting
 }
 
-// Result is the translation of a scenario, under one of its policies, into a job system's settings: of the keys that
-// differ from the system's defaults, which are its preset, and of those that the system's user must set in any case.
+// Result is a scenario, under one of its policies, as the settings of a job system: those for keys whose values differ
+// from the system's defaults (the values of its preset), and those that every user of the system must set.
 type Result struct {
 	System   string `json:"system"`
 	Scenario string `json:"scenario"`
@@ -31,22 +31,22 @@ type Result struct {
 	Preset   string `json:"preset"` // source of the defaults of the system
 	// Approximates lists how the preset, with which the scenario was compared, differs from the system.
 	Approximates []string `json:"approximates"`
-	Docs         string   `json:"docs"` // address of the documentation of its settings
+	Docs         string   `json:"docs"` // URL of the documentation of the system's settings
 	Settings     []Line   `json:"settings"`
 	Alike        int      `json:"alike"` // number of keys with the value of the preset
 }
 
-// sheet is the state of the translation of one scenario into the settings of a job system.
+// sheet is a Result that is being made from one scenario, with what the steps of the translation look up.
 type sheet struct {
 	*Result
 	system *System
 	sc     *scenarios.Scenario // scenario with the overrides of the policy
-	mine   map[string]string   // values by path
-	base   map[string]string   // values of the preset, by key
-	done   map[string]bool     // translations, by scope and key
+	mine   map[string]string   // the scenario's values, by path
+	base   map[string]string   // the system's default values (those of its preset), by path
+	done   map[string]bool     // whether a row has been translated, by scope ("jobs.NAME." or "") and key
 }
 
-// To translates a scenario, loaded with overrides, into a system's settings under the policy with the given index.
+// To translates a scenario, loaded with overrides, into a job system's settings, under the policy with the given index.
 func To(system *System, sc *scenarios.Scenario, policy int, sets []scenarios.Override) *Result {
 	preset := scenarios.PresetNamed(system.Name)
 	t := &sheet{system: system, sc: sc.Variant(policy),
@@ -83,8 +83,8 @@ func below(path string, keys ...string) bool {
 	return slices.ContainsFunc(keys, func(k string) bool { return path == k || strings.HasPrefix(path, k+".") })
 }
 
-// Find returns the translation of a scenario's key into a setting of a job system, or the reason why there is none. For
-// keys that the system's table lacks, among them those of WorldKeys, it returns neither.
+// Find returns the row of a job system's table that translates a scenario's key into a setting or, if the table gives
+// one, the reason why the system cannot do it. For other keys, among them those of WorldKeys, it returns neither.
 func Find(system *System, key string) (row *Translation, cannot string) {
 	row = plain.Find(system.Translations, func(s *Translation) bool {
 		return below(key, s.Key) || slices.Contains(s.With, key)
@@ -95,7 +95,7 @@ func Find(system *System, key string) (row *Translation, cannot string) {
 	return row, cannot
 }
 
-// key adds the system's setting for a key to the translation, unless the value is the preset's and need not be set.
+// key adds the system's setting for a key of the scenario to the result, once, unless it may be left at the default.
 func (t *sheet) key(s *scenarios.Setting) {
 	key, scope, class := s.Path, "", -1
 	if k, known := scenarios.KeyOf(s.Path); known {
@@ -131,7 +131,7 @@ func (t *sheet) key(s *scenarios.Setting) {
 	}
 }
 
-// translate adds the setting into which a row of the system's table translates a key, for one job class or for all.
+// translate adds the setting by a row of the system's table, for a job class (scope "jobs.NAME.") or for all ("", -1).
 func (t *sheet) translate(row *Translation, scope string, class int) {
 	v := &values{t: t, row: row, scope: scope, class: class}
 	value, _ := v.of(row.Key) // none of a map
@@ -146,7 +146,7 @@ func (t *sheet) translate(row *Translation, scope string, class int) {
 	t.Settings = append(t.Settings, line)
 }
 
-// policy adds the system's setting for the fetch policy to the translation or, if there is none, a line that says so.
+// policy adds the system's setting for a fetch policy to the result, or a line with the nearest one; FIFO needs none.
 func (t *sheet) policy(p *scenarios.Policy) {
 	if p.Kind == "fifo" {
 		return

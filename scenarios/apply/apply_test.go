@@ -15,7 +15,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
 
-// load loads a scenario from its text.
+// load returns the scenario with this YAML text, which must load.
 func load(t *testing.T, text string) *scenarios.Scenario {
 	t.Helper()
 	sc, problems := scenarios.Load("applied.yaml", []byte(text), nil)
@@ -27,8 +27,8 @@ func load(t *testing.T, text string) *scenarios.Scenario {
 
 const jobs = "\njobs: [{class: mail, arrivals: {process: poisson, rate: 1/s}, service: 1s}]\n"
 
-// TestEveryKeyHasASettingOrAReason checks every key of the language: for each system it has a setting or a reason why
-// there is none, or is one of WorldKeys.
+// TestEveryKeyHasASettingOrAReason checks that each system of systems.yaml has, for every key of scenarios, a setting
+// or a reason why there is none, unless the key is one of WorldKeys.
 func TestEveryKeyHasASettingOrAReason(t *testing.T) {
 	keys := scenarios.Keys()
 	isMap := func(path string) bool {
@@ -53,7 +53,7 @@ func TestEveryKeyHasASettingOrAReason(t *testing.T) {
 	}
 }
 
-// TestRowsAreOfTheLanguage checks that the rows of systems have existing keys and policies.
+// TestRowsAreOfTheLanguage checks that the keys and policies in systems.yaml exist.
 func TestRowsAreOfTheLanguage(t *testing.T) {
 	known := func(system, key string) {
 		if !slices.ContainsFunc(scenarios.Keys(), func(k scenarios.Key) bool { return k.Path == key }) {
@@ -88,8 +88,8 @@ func TestRowsAreOfTheLanguage(t *testing.T) {
 	}
 }
 
-// TestPresetNeedsFewSettings checks that a scenario with a system's preset, written out or named, gives only the
-// numbers of processes and workers, and the settings in which the system deviates or has no default.
+// TestPresetNeedsFewSettings checks that a scenario with nothing but a system's preset, named or written out, gives
+// only the settings that every user of the system must make, or for which it has another default.
 func TestPresetNeedsFewSettings(t *testing.T) {
 	must := map[string]string{
 		"sqs":      "engine.fetch.batch engine.fetch.poll engine.commit.batch",
@@ -116,7 +116,7 @@ func TestPresetNeedsFewSettings(t *testing.T) {
 	}
 }
 
-// tuned is a scenario whose settings each system has, at least in part.
+// tuned is a scenario whose settings every system can take, at least in part.
 const tuned = `name: tuned
 engine:
   preset: PRESET
@@ -140,8 +140,8 @@ jobs:
 policies: [{kind: separate, retry-workers: 25%}]
 `
 
-// TestGolden compares the settings that two scenarios become in each system with files: of the shipped scenario with an
-// in-flight cap, which uses no preset, and of one on the preset of that system.
+// TestGolden compares the settings that two scenarios become for each system with golden files: one is shipped, with an
+// in-flight cap and without a preset, the other is on the preset of the system.
 func TestGolden(t *testing.T) {
 	name, src, err := scenarios.Open("retry-storm")
 	if err != nil {
@@ -178,7 +178,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestNoSetting checks that a value which a setting cannot take gives a reason, and no other value.
+// TestNoSetting checks that a value which a system cannot express gives a reason instead of a setting.
 func TestNoSetting(t *testing.T) {
 	for _, tt := range []struct{ system, scenario, key, want string }{
 		{"river", "retry: {jitter: decorrelated}", "retry.backoff", "no jitter decorrelated"},
@@ -260,7 +260,7 @@ const (
 	urgent = "{class: urgent, priority: 2, arrivals: {process: poisson, rate: 1/s}, service: 1s}"
 )
 
-// lineOf returns the line of a key for a system, of a scenario upon the preset of the system if it has a key engine.
+// lineOf translates a scenario, put on the system's preset if it has engine, and returns the Line for a key, if any.
 func lineOf(t *testing.T, system, scenario, key string) (line Line, there bool) {
 	all := Systems()
 	at := slices.IndexFunc(all, func(s System) bool { return s.Name == system })
@@ -275,7 +275,7 @@ func lineOf(t *testing.T, system, scenario, key string) (line Line, there bool) 
 	return settings[at], true
 }
 
-// TestSettings checks settings that need a special form, or additional settings, in a system.
+// TestSettings checks settings that have a special form in a system, or take several of its settings.
 func TestSettings(t *testing.T) {
 	for _, tt := range []struct{ system, scenario, key, want string }{
 		{"bullmq", "jobs: [" + mail + ", " + urgent + "]", "jobs.mail.priority", "JobsOptions priority: 0"},

@@ -18,16 +18,16 @@ import (
 	"qsim/scenarios"
 )
 
-// values replaces the placeholders in a translation's text by values of a scenario.
+// values fills in the text of one row of a job system's table with the values of a scenario.
 type values struct {
 	t     *sheet
 	row   *Translation
 	scope string // "jobs.CLASS." or ""
 	class int    // index of the class; -1: all
-	name  string // in the text, whose value is looked for
+	name  string // placeholder being replaced, such as value
 }
 
-// of returns the scenario's value of a key: that of the job class being translated, or else that of all classes.
+// of returns the scenario's value of a key, as text, for the job class being translated; there is false if it has none.
 func (v *values) of(key string) (value string, there bool) {
 	if rest, ofClass := strings.CutPrefix(key, "jobs.CLASS."); ofClass {
 		value, there = v.t.mine[v.scope+rest]
@@ -41,7 +41,7 @@ func (v *values) of(key string) (value string, there bool) {
 	return value, there
 }
 
-// joined returns, as text, the values of the keys of a map, and of the further keys that the same setting covers.
+// joined returns, as "key: value, ...", the keys inside the row's map and the further keys that its setting covers.
 func (v *values) joined() string {
 	var parts []string
 	for _, k := range scenarios.Keys() {
@@ -57,10 +57,10 @@ func (v *values) joined() string {
 	return strings.Join(parts, ", ")
 }
 
-// placeholder matches the placeholders in the text of a translation, such as {value}, or {value:ms} with a unit.
+// placeholder matches the parts of a setting's text that values replace: {NAME}, or {NAME:UNIT}, as in {value:ms}.
 var placeholder = regexp.MustCompile(`\{([a-z-]+)(?::([a-z]+))?\}`)
 
-// setting returns the text of the translation with its placeholders replaced. The error states why there is none.
+// setting returns the text of a row's setting for a value, with its placeholders replaced, or why there is none.
 func (v *values) setting(value string) (string, error) {
 	as := v.row.As
 	if kind, _ := v.of(v.row.Key + ".kind"); v.row.Kinds != nil {
@@ -84,8 +84,8 @@ func (v *values) setting(value string) (string, error) {
 	return text, problem
 }
 
-// presumed returns an error if a setting would not do what the scenario asks: its text lacks a key of the map, another
-// key has not the value that it needs, a job's timeout is longer, or the poll is shorter than the cooldown.
+// presumed returns an error if a setting, whose text is as, would not do what the scenario asks: it omits a key of the
+// map, another key lacks the value that it needs, a job's timeout is longer, or the poll is shorter than the cooldown.
 func (v *values) presumed(as, value string) error {
 	if v.row.Kinds != nil {
 		for _, k := range scenarios.Keys() {
@@ -121,7 +121,7 @@ func (v *values) presumed(as, value string) error {
 	return nil
 }
 
-// word returns the text that replaces a placeholder such as {value:ms}; durations are in the placeholder's unit.
+// word returns the text that replaces the placeholder {name:unit} of a setting; units of durations: go, s, whole, ms.
 func (v *values) word(name, unit string) (string, error) {
 	switch v.name = name; name {
 	case "value":
@@ -158,7 +158,7 @@ func (v *values) word(name, unit string) (string, error) {
 	return v.converted(value, unit)
 }
 
-// ofRetry returns the text that replaces a placeholder for the retry policy: its delays, or the range of its jitter.
+// ofRetry returns the text for a placeholder about retries: {delays}, their {last} index, or jitter's {low} and {span}.
 func (v *values) ofRetry(name, unit string) (string, error) {
 	b, err := v.t.sc.RetryPolicy(v.class)
 	if err != nil {
@@ -192,11 +192,11 @@ func (v *values) ofRetry(name, unit string) (string, error) {
 	return strings.Join(words, ", "), nil
 }
 
-// mostDelays is the most delays that a setting lists. A retry policy whose delays differ after these has no setting.
+// mostDelays is the highest number of retry delays that a setting lists; a policy with more of them has no setting.
 const mostDelays = 25
 
-// delaysOf returns the delay after each failure before jitter, the last of which repeats; an error if more than
-// mostDelays differ.
+// delaysOf returns a retry policy's delays by number of failures, before jitter; the last stands for all that follow.
+// It is an error if more than mostDelays differ.
 func delaysOf(b *policies.Backoff) (delays []time.Duration, err error) {
 	last := max(b.MaxAttempts-1, 1)
 	if b.MaxAttempts == 0 { // unlimited
@@ -217,7 +217,7 @@ func delaysOf(b *policies.Backoff) (delays []time.Duration, err error) {
 	return delays, nil
 }
 
-// spread returns the range [low, low+span] of the factor by which jitter multiplies a delay; false if there is none.
+// spread returns the range [low, low+span] of the factor by which jitter multiplies a delay; known: it is a factor.
 func spread(j policies.Jitter) (low, span float64, known bool) {
 	share := j.Share().Float()
 	of, known := map[policies.JitterKind][2]float64{
@@ -229,7 +229,7 @@ func spread(j policies.Jitter) (low, span float64, known bool) {
 
 func number(x float64) string { return strconv.FormatFloat(x, 'g', 10, 64) }
 
-// converted returns a value as a system writes it: a duration in a unit, a bare number, or words.
+// converted returns a value in a job system's notation: a duration in a unit, a number, or words; no "unlimited".
 func (v *values) converted(value, unit string) (string, error) {
 	if strings.HasPrefix(value, "{") || slices.Contains([]string{"unlimited", "none", ""}, value) {
 		return "", fmt.Errorf("no value %s", value)
@@ -244,7 +244,7 @@ func (v *values) converted(value, unit string) (string, error) {
 	return value, v.bounded(value, "")
 }
 
-// duration returns a duration as text in a unit, or an error if it is no whole number of units or out of bounds.
+// duration returns a duration as text in a unit: go (5*time.Second), s, whole (seconds) or ms; an error if inexact.
 func (v *values) duration(d time.Duration, unit string) (string, error) {
 	seconds := number(d.Seconds())
 	if err := v.bounded(seconds, " s"); err != nil {
@@ -274,7 +274,7 @@ func (v *values) duration(d time.Duration, unit string) (string, error) {
 	return seconds, nil
 }
 
-// bounded returns an error if a number, in seconds for a duration, is outside the bounds of the translation.
+// bounded returns an error if a number (of seconds, for a duration) is outside the row's bounds Least, Leasts and Most.
 func (v *values) bounded(word, unit string) error {
 	x, err := strconv.ParseFloat(word, 64)
 	switch s := v.row; {

@@ -1,6 +1,6 @@
-// Package checks looks up the keys of one scenario by their paths and reports what is wrong with them at the positions
-// that its file gives them. It has the checks of a single key, by the rules of package reference; those of several keys
-// are in the files storm_KIND.go of package spec, and in package validate.
+// Package checks finds mistakes in the values of a scenario's keys and reports them at their positions in its file. It
+// applies the rules of package reference to single keys, and gives those who compare several keys (the files
+// storm_KIND.go of package spec, and package validate) the means to look keys up and report errors.
 package checks
 
 import (
@@ -19,8 +19,7 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// Checker finds mistakes in a scenario whose single values are well-formed, and collects them at the positions that its
-// file gives the values. A Section looks up its keys.
+// Checker collects the errors and warnings about a scenario whose single values are well-formed. Section looks up keys.
 type Checker struct {
 	Classes, Storms, Dependencies []NameAt // names that the scenario defines
 	Problems                      []Problem
@@ -29,16 +28,16 @@ type Checker struct {
 	preset  map[*yaml.Node]string       // name of the preset that a node comes from
 	failed  map[yaml.Mark]bool          // positions of values that could not be decoded
 	unknown map[yaml.Mark]bool          // positions of unknown keys
-	Asked   func(reference.Rule, []any) // called for every rule of a single key, with the key's path
+	Asked   func(reference.Rule, []any) // hook for tests: called with each rule checked and the path of its key
 }
 
-// New returns a checker of a scenario's YAML tree, completed by presets and defaults. preset maps a node to the name of
-// the preset that it comes from; failed and unknown hold the positions of values not decoded and of unknown keys.
+// New returns a checker of a scenario with the YAML tree full, completed by presets and defaults. preset maps a node to
+// the name of the preset it is from; failed and unknown: positions of values not decoded and of unknown keys.
 func New(full *yaml.Node, preset map[*yaml.Node]string, failed, unknown map[yaml.Mark]bool) *Checker {
 	return &Checker{full: full, preset: preset, failed: failed, unknown: unknown, Asked: func(reference.Rule, []any) {}}
 }
 
-// NameAt is a name and the YAML node that gives it.
+// NameAt is a name that a scenario defines, such as that of a job class, with the YAML node of its definition.
 type NameAt struct {
 	Name string
 	At   *yaml.Node
@@ -50,7 +49,7 @@ type Problem struct {
 	Severity diagnostics.Severity
 }
 
-// Stated reports whether the file or an override has a node, rather than a default or a preset; no node is nil.
+// Stated reports whether the file or an override contains a YAML node, rather than a preset or a default; nil: false.
 func (c *Checker) Stated(node *yaml.Node) bool {
 	return node != nil && node.Line != 0 && c.preset[node] == ""
 }
@@ -66,17 +65,17 @@ func (c *Checker) SoundNode(node *yaml.Node) bool {
 	return !c.FailedAt(node) && !slices.ContainsFunc(node.Content, failed)
 }
 
-// Errorf adds an error about a YAML node to the scenario's problems. The caller may still add help or a note.
+// Errorf adds an error, at a YAML node's position, to Problems. Help or a note may be added to the result afterwards.
 func (c *Checker) Errorf(at *yaml.Node, format string, arguments ...any) *quantity.Error {
 	return c.report(at, diagnostics.Error, quantity.Errorf(format, arguments...))
 }
 
-// Warnf adds a warning about a YAML node to the scenario's problems. The caller may still add help or a note.
+// Warnf adds a warning, at a YAML node's position, to Problems. Help or a note may be added to the result afterwards.
 func (c *Checker) Warnf(at *yaml.Node, format string, arguments ...any) *quantity.Error {
 	return c.report(at, diagnostics.Warning, quantity.Errorf(format, arguments...))
 }
 
-// report adds an error or a warning, at the position of a YAML node, to the problems found in the scenario.
+// report adds an error or a warning, at a YAML node's position, to Problems, and returns e, to which help may be added.
 func (c *Checker) report(at *yaml.Node, severity diagnostics.Severity, e *quantity.Error) *quantity.Error {
 	c.Problems = append(c.Problems, Problem{tree.ErrorAt(at, e), severity})
 	return e
@@ -92,7 +91,7 @@ func (c *Checker) AddAll(problems []*yaml.LoadError) {
 	}
 }
 
-// Clean reports whether so far every value could be decoded and the checks found no error.
+// Clean reports whether the scenario has no error so far: all values could be decoded, and no check has added an error.
 func (c *Checker) Clean() bool {
 	isError := func(p Problem) bool { return p.Severity == diagnostics.Error }
 	return len(c.failed) == 0 && !slices.ContainsFunc(c.Problems, isError)
@@ -114,7 +113,8 @@ func (c *Checker) hasUnknown(node *yaml.Node, is func(key string) bool) bool {
 	return false
 }
 
-// Known reports whether a name is among those defined, and adds an error if not; what is the noun for it, as "storm".
+// Known reports whether a name that the scenario uses is among there, those that it defines, and adds an error if not.
+// what is the noun for it, such as "storm".
 func (c *Checker) Known(what string, at *yaml.Node, name string, there []NameAt) bool {
 	names := plain.Distinct(plain.Map(there, func(n NameAt) string { return n.Name }))
 	if slices.Contains(names, name) {
@@ -136,7 +136,7 @@ func (c *Checker) Known(what string, at *yaml.Node, name string, there []NameAt)
 	return false
 }
 
-// Unique adds an error for each name that occurs twice.
+// Unique adds an error for each name that the scenario defines twice; what is their plural noun, such as "storms".
 func (c *Checker) Unique(what string, names []NameAt) {
 	for i, n := range names {
 		first := slices.IndexFunc(names[:i], func(earlier NameAt) bool { return earlier.Name == n.Name })
@@ -147,13 +147,13 @@ func (c *Checker) Unique(what string, names []NameAt) {
 	}
 }
 
-// BadName returns, as text, the mistake in a name of a class, storm, policy and the like; "" if it is valid.
+// BadName returns what is wrong with the name of a class, storm, tenant or the like, for an error text; "" if nothing.
 func BadName(name string) string { return badName(name, "-_", "a-z, 0-9, - and _") }
 
-// BadTitle returns, as text, the mistake in the name of a scenario, which names files; "" if it is valid.
+// BadTitle returns what is wrong with a scenario's name, which also names files, for an error text; "" if nothing.
 func BadTitle(name string) string { return badName(name, "-", "a-z, 0-9 and -") }
 
-// badName returns, as text, the mistake in a name of small letters, digits and signs; all lists these in words.
+// badName returns what is wrong with a name of small letters, digits and signs (all: these in words); "" if nothing.
 func badName(name, signs, all string) string {
 	const most = 64
 	switch {
@@ -167,8 +167,8 @@ func badName(name, signs, all string) string {
 	return ""
 }
 
-// BadErrorKind returns, as text, the mistake in an error kind for failing attempts, "" if it is valid. The kinds that
-// the engine itself sets, for cancelled attempts and expired leases, are reserved.
+// BadErrorKind returns what is wrong with an error kind, such as timeout, that a scenario gives its failing attempts,
+// for an error text; "" if nothing. The kinds for cancelled attempts and expired leases are the engine's own.
 func BadErrorKind(name string) string {
 	if name == engine.Canceled.Name() || name == engine.LeaseExpired.Name() {
 		return "it is the engine's own word, for what it does itself"
@@ -176,7 +176,7 @@ func BadErrorKind(name string) string {
 	return BadName(name)
 }
 
-// BadLabel returns an error text for a policy's label that tables and charts cannot show; "" if it is valid.
+// BadLabel returns what is wrong with a policy's label, shown in tables and charts, for an error text; "" if nothing.
 func BadLabel(label string) string {
 	if label == "" || strings.TrimSpace(label) != label {
 		return "it is empty, or starts or ends with a space"

@@ -11,20 +11,20 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// Section is one map of a scenario's YAML, such as a job class, for checking several of its keys. These are named by
-// their paths below it, such as lease.ttl; an empty path is the map itself.
+// Section is a place in a scenario's YAML tree, mostly a map such as one job class, for checking several keys below it.
+// Its methods name keys by their paths from there, such as lease.ttl; "" is the place itself.
 type Section struct {
 	*Checker
 	path []any // keys (string) and indexes (int) that lead to the map
 }
 
-// Whole returns the Section of the whole scenario.
+// Whole returns the Section at the root of the scenario.
 func (c *Checker) Whole() Section { return Section{c, nil} }
 
-// In returns the Section of the map at a path of keys and indexes below that of another Section.
+// In returns the Section at a path below s: keys (string) of maps and indexes (int) of lists.
 func (s Section) In(path ...any) Section { return Section{s.Checker, slices.Concat(s.path, path)} }
 
-// to returns the Section of the value of a key.
+// to returns the Section at a key, a path with dots such as lease.ttl, below s.
 func (s Section) to(key string) Section {
 	if key == "" {
 		return s
@@ -36,13 +36,13 @@ func (s Section) to(key string) Section {
 	return Section{s.Checker, path}
 }
 
-// around returns the Section of the map or list that has a Section, and the key or index of that.
+// around returns the Section of the map or list that contains s, and the key or index of s in it.
 func (s Section) around() (parent Section, name any) {
 	last := len(s.path) - 1
 	return Section{s.Checker, s.path[:last]}, s.path[last]
 }
 
-// Node returns the YAML node of the value of a key in the map that a Section stands for; nil if the map lacks the key.
+// Node returns the YAML node at a key, a path from s, in the scenario completed by defaults; nil if there is none.
 func (s Section) Node(key string) *yaml.Node {
 	node := s.full
 	for _, step := range s.to(key).path {
@@ -51,7 +51,7 @@ func (s Section) Node(key string) *yaml.Node {
 	return node
 }
 
-// inside returns the value of a key or index in a map or list, or nil.
+// inside returns the child of a YAML node at a step: a key (string) of a map, or an index (int) of a list; nil if none.
 func inside(node *yaml.Node, step any) *yaml.Node {
 	if index, is := step.(int); is {
 		return tree.LookupAt(node, index)
@@ -59,10 +59,10 @@ func inside(node *yaml.Node, step any) *yaml.Node {
 	return tree.Lookup(node, step.(string))
 }
 
-// Has reports whether a map of the scenario, completed by defaults, has a key.
+// Has reports whether a key, a path from s, has a value in the scenario completed by presets and defaults.
 func (s Section) Has(key string) bool { return s.Node(key) != nil }
 
-// inFile returns the YAML node of the value of a key if it is from the file or an override, and not from a default.
+// inFile returns the YAML node at a key if it comes from the file, a preset or an override; nil if from a default.
 func (s Section) inFile(key string) *yaml.Node {
 	if node := s.Node(key); node != nil && node.Line != 0 {
 		return node
@@ -70,8 +70,8 @@ func (s Section) inFile(key string) *yaml.Node {
 	return nil
 }
 
-// Place returns the YAML node at which Fault reports a broken rule about keys: one that the file contains, since values
-// from defaults are not the author's mistake.
+// Place returns the YAML node at which Fault reports a broken rule about keys (in the form that Fault takes): of those
+// that the file contains, since the author does not see defaults.
 func (s Section) Place(keys string) *yaml.Node {
 	if key, itself := strings.CutSuffix(keys, ":"); itself {
 		return s.to(key).key()
@@ -85,7 +85,7 @@ func (s Section) Place(keys string) *yaml.Node {
 	return s.to(first).near()
 }
 
-// key returns the YAML node of the key of a Section or, if the file lacks it, the innermost node around it.
+// key returns the YAML node of the key (not the value) at s or, if the file lacks it, the innermost node around it.
 func (s Section) key() *yaml.Node {
 	around, last := s.around()
 	parent := around.Node("")
@@ -97,7 +97,7 @@ func (s Section) key() *yaml.Node {
 	return s.near()
 }
 
-// near returns the innermost YAML node at or around a Section that the file contains.
+// near returns the YAML node at s or, if the file lacks it, the innermost node around s that the file contains.
 func (s Section) near() *yaml.Node {
 	for ; len(s.path) > 0; s, _ = s.around() {
 		if node := s.inFile(""); node != nil {
@@ -107,8 +107,8 @@ func (s Section) near() *yaml.Node {
 	return &yaml.Node{Line: 1, Column: 1}
 }
 
-// Fault adds an error if a rule is broken: at the value of the first of keys (separated by spaces) that the file
-// contains or, for a single key with a colon after it, at the key itself. Help may be added to the result in any case.
+// Fault adds an error to the scenario's problems if broken is true, the outcome of a check. Its position is the value
+// of the first of keys (separated by spaces) in the file; "KEY:" is the key itself. Help may be added to the result.
 func (s Section) Fault(broken bool, keys, format string, arguments ...any) *quantity.Error {
 	if !broken {
 		return &quantity.Error{}
@@ -116,7 +116,7 @@ func (s Section) Fault(broken bool, keys, format string, arguments ...any) *quan
 	return s.Errorf(s.Place(keys), format, arguments...)
 }
 
-// Warn adds a warning if a rule is broken, as Fault adds an error.
+// Warn adds a warning to the scenario's problems if broken, the outcome of a check, is true; keys are as for Fault.
 func (s Section) Warn(broken bool, keys, format string, arguments ...any) *quantity.Error {
 	if !broken {
 		return &quantity.Error{}
@@ -124,8 +124,8 @@ func (s Section) Warn(broken bool, keys, format string, arguments ...any) *quant
 	return s.Warnf(s.Place(keys), format, arguments...)
 }
 
-// Sound reports whether the values of the given keys of a map, or of the map itself if none is given, could be decoded.
-// One that could not is left at zero, and is not to be checked further.
+// Sound reports whether the values of keys, or of the map s if none is given, could be decoded. A value that could not
+// is 0 in the decoded scenario, and checks of it would report a second error.
 func (s Section) Sound(keys ...string) bool {
 	if len(keys) > 0 {
 		return !slices.ContainsFunc(keys, func(key string) bool { return !s.to(key).Sound() })
@@ -142,7 +142,7 @@ func (s Section) Sound(keys ...string) bool {
 	return s.SoundNode(node)
 }
 
-// Required reports whether a map of the scenario has a key, and adds an error if it has not.
+// Required reports whether a key has a value. If not, it adds an error, unless an unknown key beside it may be meant.
 func (s Section) Required(key string) bool {
 	own := s.to(key)
 	s.Asked(reference.Rule{Required: true}, own.path)
@@ -157,7 +157,7 @@ func (s Section) Required(key string) bool {
 	return false
 }
 
-// Count adds an error if the value of a key, a count, is not in [least, most]; why gives the reason for the bound most.
+// Count adds an error if a key's value is not in [least, most]: why is the reason for most, as the end of its text.
 func (s Section) Count(value quantity.Count, least, most int, why, key string) {
 	own := s.to(key)
 	s.Asked(reference.Rule{Least: least, Most: reference.Limit(most)}, own.path)
@@ -169,7 +169,7 @@ func (s Section) Count(value quantity.Count, least, most int, why, key string) {
 	}
 }
 
-// Positive adds an error if the value of a key, a duration, is 0.
+// Positive adds an error if a key's value, a duration, is 0s. Values that could not be decoded are passed over.
 func (s Section) Positive(value quantity.Duration, key string) {
 	own := s.to(key)
 	s.Asked(reference.Rule{Positive: true}, own.path)
@@ -177,8 +177,8 @@ func (s Section) Positive(value quantity.Duration, key string) {
 	own.Fault(value == 0 && own.Sound() && !own.unsaid(), "", "%s must be longer than 0s", name)
 }
 
-// unsaid reports whether a value may be missing by mistake: a map around it has an unknown key, perhaps the right one
-// misspelt. The rules for the value are then not checked.
+// unsaid reports whether the value at s may be absent from the file by mistake: a map around it has an unknown key,
+// perhaps a misspelling. Checks then pass over it.
 func (s Section) unsaid() bool {
 	if s.inFile("") != nil {
 		return false
@@ -191,7 +191,7 @@ func (s Section) unsaid() bool {
 	return false
 }
 
-// CheckKeys checks every key of the scenario against its rule in the table of package reference.
+// CheckKeys checks the value of every key of the scenario that has a rule in package reference's table of keys.
 func (c *Checker) CheckKeys() {
 	for _, key := range reference.Tables().Keys {
 		if key.Rule != (reference.Rule{}) {
@@ -200,7 +200,7 @@ func (c *Checker) CheckKeys() {
 	}
 }
 
-// hold checks all keys below a Section that match a pattern, rest, in which * is any list element, against a rule.
+// hold checks the values at all paths from s that match a pattern against a rule; * in it is any element of a list.
 func (s Section) hold(r reference.Rule, rest []string) {
 	switch list := s.Node(""); {
 	case len(rest) == 0:
@@ -214,7 +214,7 @@ func (s Section) hold(r reference.Rule, rest []string) {
 	}
 }
 
-// holdOne checks the value that a Section stands for against a rule, unless it could not be decoded.
+// holdOne checks the value at s, if it could be decoded, against a rule: required, above 0s, in bounds, a valid name.
 func (s Section) holdOne(r reference.Rule) {
 	if r.Required && !s.Required("") || !s.Has("") {
 		return

@@ -1,6 +1,6 @@
 // Package checked has the results of comparing presets, the settings of known job systems, with the real, unmodified
-// libraries: which observed behaviours (rules) a preset reproduces, how far off the others are, and which metrics
-// suffer. The suite in scenarios/conform writes these to conform.yaml.
+// libraries: which observed behaviours (rules) of a library its preset reproduces, how far off the others are, and
+// which metrics they distort. The tests in scenarios/conform write these results to conform.yaml; qsim prints them.
 package checked
 
 import (
@@ -17,12 +17,12 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// Comparison is the result of comparing a preset with the library that it describes: which rules of the real,
-// unmodified library the preset follows when both run the same jobs. The suite in scenarios/conform writes it.
+// Comparison is the result of running the same jobs in a real, unmodified library and in a simulation of its preset:
+// for each observed behaviour of the library (rule) whether the preset has it, too.
 type Comparison struct {
 	Preset    string   `yaml:"preset"`
 	System    string   `yaml:"system,omitempty"`         // name and version of the system: hibiken/asynq v0.26.0
-	Clock     string   `yaml:"clock,omitempty"`          // virtual, wall, or none for formulas; a rule may have its own
+	Clock     string   `yaml:"clock,omitempty"`          // the library's: virtual, wall, or none (formulas); or by rule
 	On        string   `yaml:"on,omitempty"`             // date of the comparison
 	Seeds     int      `yaml:"seeds,omitempty"`          // number of seeds of the arrivals
 	Values    string   `yaml:"values,omitempty"`         // hash of the preset's values that were checked
@@ -31,7 +31,7 @@ type Comparison struct {
 	Why       string   `yaml:"-"`                        // reason why there are no rules; empty: there are
 }
 
-// Rule is one observed behaviour of a library, with the verdict on whether the preset behaves the same.
+// Rule is one observed behaviour of a library, such as the spacing of its retries, and whether its preset has it too.
 type Rule struct {
 	Rule         string   `yaml:"rule"`
 	Verdict      string   `yaml:"verdict"`                // holds, near or off
@@ -52,7 +52,7 @@ var checkedText []byte
 // All returns the entries of conform.yaml, one for each preset that was compared; it panics if the file is not valid.
 var All = tree.Builtin[[]Comparison]("conform.yaml", checkedText)
 
-// Of returns the comparison of a preset with its library; without rules but with the reason if there was none.
+// Of returns the comparison of a preset with its library; if there was none, Rules is empty, and Why the reason.
 func Of(p *scenarios.Preset) *Comparison {
 	all := All()
 	if i := slices.IndexFunc(all, func(c Comparison) bool { return c.Preset == p.Name }); i >= 0 {
@@ -61,7 +61,7 @@ func Of(p *scenarios.Preset) *Comparison {
 	return &Comparison{Preset: p.Name, Why: cmp.Or(p.Unchecked, "nobody has compared them yet")}
 }
 
-// Hash returns a hash of a preset's values: a Comparison with another hash was made before the preset was changed.
+// Hash returns 12 hex digits of a hash of a preset's values: a Comparison with other Values is older than these.
 func Hash(p *scenarios.Preset) string {
 	var b strings.Builder
 	for _, s := range p.Settings() {
@@ -70,15 +70,15 @@ func Hash(p *scenarios.Preset) string {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(b.String())))[:12]
 }
 
-// Count returns the number of rules of a comparison that have the given verdict, such as holds.
+// Count returns the number of rules in a comparison that have a verdict: holds, near or off.
 func (c *Comparison) Count(verdict string) int {
 	return plain.Count(c.Rules, func(r Rule) bool { return r.Verdict == verdict })
 }
 
-// Version returns the version of the compared library: the last word of the name of its system.
+// Version returns the version of the compared library, such as v0.26.0: the last word of System.
 func (c *Comparison) Version() string { return c.System[strings.LastIndexByte(c.System, ' ')+1:] }
 
-// Ratio returns, as text, how many of all rules a preset follows, and the version: "6/11 v0.26.0"; "–" without rules.
+// Ratio returns, for a table, the rules that hold out of all and the library's version: "6/11 v0.26.0"; "–" if none.
 func (c *Comparison) Ratio() string {
 	if len(c.Rules) == 0 {
 		return plain.Missing
@@ -86,7 +86,7 @@ func (c *Comparison) Ratio() string {
 	return fmt.Sprintf("%d/%d %s", c.Count("holds"), len(c.Rules), c.Version())
 }
 
-// Sentence returns a line on the comparison with the library, or the reason why there was none.
+// Sentence returns a line of text for users: how the comparison of preset p came out, or why there was none.
 func (c *Comparison) Sentence(p *scenarios.Preset) string {
 	if len(c.Rules) == 0 {
 		return "not checked against a real system: " + c.Why
@@ -97,7 +97,7 @@ func (c *Comparison) Sentence(p *scenarios.Preset) string {
 	return text + plain.When(c.Values != Hash(p), "; checked before it was changed")
 }
 
-// Held returns the names of the rules that the preset follows.
+// Held returns the names of the rules (behaviours of the library) that hold for the preset.
 func (c *Comparison) Held() (names []string) {
 	for _, r := range c.Rules {
 		if r.Verdict == "holds" {
@@ -107,16 +107,16 @@ func (c *Comparison) Held() (names []string) {
 	return names
 }
 
-// Sentence returns a sentence on how far the preset deviates from its library in a rule, and why.
+// Sentence returns text on how far the preset deviates from its library in this rule, and the cause if it is known.
 func (r *Rule) Sentence() string { return plain.Joined(": ", r.size(), r.Cause) }
 
-// size returns, as text, how large a deviation is: the figure compared by a rule, in the library and in the preset.
+// size returns the figure that a rule compares, as text: "FIGURE 5 s there, 4 s here (−20 %)"; "there": the library.
 func (r *Rule) size() string {
 	return fmt.Sprintf("%s %s there, %s here", r.Figure, r.Real, r.Simulated) + plain.When(r.Off != "", " ("+r.Off+")")
 }
 
-// Measured returns a line for each known deviation of a preset from its library, with its size if a rule measured it.
-// Presets that describe a design have no library, and their lines no size.
+// Measured returns the lines of a preset's Approximates, which are its known deviations from the library, each with its
+// measured size or "unmeasured". Presets that describe a design have no library, and their lines no size.
 func Measured(p *scenarios.Preset) (lines []string) {
 	for _, line := range p.Approximates {
 		size := "unmeasured"
@@ -133,8 +133,8 @@ func Measured(p *scenarios.Preset) (lines []string) {
 	return lines
 }
 
-// Misses returns a warning for each preset of a scenario, for the engine or for retries, that deviates from its library
-// in a way that affects a metric of the objectives or of Scenario.Measure.
+// Misses returns the warnings, as lines of text, about presets of a scenario that deviate from their library in a rule
+// that distorts a metric of the scenario's objectives, or one that Scenario.Measure added.
 func Misses(sc *scenarios.Scenario) (lines []string) {
 	metrics := map[string]bool{}
 	for _, o := range sc.Objectives {
@@ -160,8 +160,8 @@ func Misses(sc *scenarios.Scenario) (lines []string) {
 	return lines
 }
 
-// miss returns a sentence on those deviations of a preset that affect any of the metrics, either of its retry policy or
-// of the rest; "" if there are none.
+// miss returns a warning about those deviations of a preset that distort any of the given metrics, "" if there are
+// none: deviations of its retry policy if retry is true, else of the rest of it.
 func (c *Comparison) miss(retry bool, metrics []string) (line string) {
 	more := 0
 	for _, r := range c.Rules {

@@ -11,8 +11,8 @@ import (
 	"qsim/scenarios"
 )
 
-// TestChecked: every preset was compared with its system, or presets.yaml has the reason why not; the results use
-// existing keys, metrics and lines; and each key is in a rule or among the unchecked ones.
+// TestChecked checks that every preset was compared with its system or has a reason why not, that comparisons use
+// existing keys, metrics and lines, and that each key of a preset is in a rule or listed as unchecked.
 func TestChecked(t *testing.T) {
 	for _, c := range All() {
 		if p := scenarios.PresetNamed(c.Preset); p == nil || p.Name != c.Preset || len(c.Rules) == 0 {
@@ -54,13 +54,13 @@ func TestChecked(t *testing.T) {
 	}
 }
 
-// covers reports whether a key is in a rule or among the unchecked ones.
+// covers reports whether a key of the preset is in a rule of the comparison, or listed as unchecked.
 func (c *Comparison) covers(key string) bool {
 	is := func(k string) bool { return strings.HasPrefix(key+".", k+".") }
 	return slices.ContainsFunc(c.Unchecked, is) || slices.ContainsFunc(c.Rules, func(r Rule) bool { return slices.ContainsFunc(r.Keys, is) })
 }
 
-// TestCheckedBeforeItWasChanged: a comparison is out of date once a value of the preset has changed.
+// TestCheckedBeforeItWasChanged checks that a comparison says it is out of date once a value of its preset has changed.
 func TestCheckedBeforeItWasChanged(t *testing.T) {
 	p := *scenarios.PresetNamed("asynq")
 	c := *Of(&p)
@@ -78,8 +78,7 @@ func TestCheckedBeforeItWasChanged(t *testing.T) {
 	}
 }
 
-// TestMisses: a run has a warning about its preset's deviations that affect a requested metric, for retry and for
-// engine presets.
+// TestMisses checks the warning that a requested metric deviates from the preset's system, of engine and retry presets.
 func TestMisses(t *testing.T) {
 	c := Comparison{Preset: "heron", System: "harbour/heron v1.2.3", Rules: []Rule{
 		{Rule: "polls", Verdict: "off", Keys: []string{"engine.fetch.poll"}, Metrics: []string{"fresh.wait"}, Figure: "wait p99", Real: "1.3s", Simulated: "1.0s", Off: "−23 %", Cause: "drawn"},
@@ -109,7 +108,7 @@ func TestMisses(t *testing.T) {
 	}
 }
 
-// TestMissesOfHalves: the retry policy is the one of the engine's preset, unless retry names another.
+// TestMissesOfHalves checks that the warning is about the retry policy of engine's preset unless retry names another.
 func TestMissesOfHalves(t *testing.T) {
 	for retry, want := range map[string]string{"": "preset sidekiq: sojourn.p99 ", "retry: {preset: activejob}": "", "retry: {preset: activejob-polynomial}": "preset activejob-polynomial: sojourn.p99 "} {
 		sc, problems := scenarios.Load("halves.yaml", []byte("engine: {preset: sidekiq}\n"+retry+"\njobs: [{class: mail, arrivals: {process: poisson, rate: 1/s}, service: 1s}]\n"+

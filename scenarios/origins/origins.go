@@ -1,5 +1,5 @@
-// Package origins lists every key of a scenario with its value and the place that the value comes from: a line of the
-// file, a preset, an override, or a default with its reason. It is what qsim explain prints.
+// Package origins lists every key of a scenario with its value and the source of the value: a line of the file, a
+// preset, an override, or a default with its reason. It is what qsim explain prints.
 package origins
 
 import (
@@ -18,9 +18,9 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// Of returns every key with an effect in sc, in the order of the language, with its value and its origin. sets are
-// the overrides that sc was loaded with. Keys that depend on a kind, such as the parameters of a distribution, are
-// returned for that kind only.
+// Of returns every key of a scenario that has an effect, in the order of the scenario language, with its value and the
+// source of the value. sets are the overrides that the scenario was loaded with. Of keys that depend on a kind, such as
+// the parameters of a distribution, only those of the chosen kind are returned.
 func Of(sc *spec.Scenario, sets []spec.Override) []spec.Setting {
 	plain := sc.Canonical()
 	for i := range plain.Policies {
@@ -32,7 +32,7 @@ func Of(sc *spec.Scenario, sets []spec.Override) []spec.Setting {
 	return e.settings
 }
 
-// OfPolicy returns the settings that policy i overrides in its `with:`, in the same form as Of.
+// OfPolicy returns the settings that policy i changes by its `with:`, in the form of Of; nil if it has no `with:`.
 func OfPolicy(sc *spec.Scenario, i int, sets []spec.Override) []spec.Setting {
 	v := sc.Variant(i)
 	if v == sc {
@@ -48,14 +48,14 @@ func OfPolicy(sc *spec.Scenario, i int, sets []spec.Override) []spec.Setting {
 	})
 }
 
-// explainer collects the settings of a scenario, each with its value and origin, while it walks through the keys.
+// explainer collects the result of Of while it walks through the YAML tree of a scenario.
 type explainer struct {
 	sc       *spec.Scenario
 	sets     []spec.Override
 	settings []spec.Setting
 }
 
-// walk adds the settings within a YAML value; given is the node of the file that the value was decoded from, or nil.
+// walk adds the settings in a YAML value at a path; given is the node it was decoded from, with its place in the file.
 func (e *explainer) walk(path string, value, given *yaml.Node) {
 	if !branches(value) {
 		e.add(path, value, given)
@@ -85,8 +85,8 @@ func (e *explainer) walk(path string, value, given *yaml.Node) {
 	e.unsaid(path, value)
 }
 
-// branches reports whether the parts of a YAML value count as settings of their own. A distribution is one value, and
-// so is a map of error shares.
+// branches reports whether the parts of a YAML value are settings of their own, as those of a map mostly are. A
+// distribution, and a map of error shares, is one setting.
 func branches(value *yaml.Node) bool {
 	switch value.Kind {
 	case yaml.MappingNode:
@@ -98,7 +98,7 @@ func branches(value *yaml.Node) bool {
 	return false
 }
 
-// source returns the YAML node from which the value of key was decoded, within given, a map of the scenario file.
+// source returns the node in given, the file's map, that a key was decoded from: perhaps a synonym such as max-retries.
 func (e *explainer) source(given *yaml.Node, key string) *yaml.Node {
 	if node := tree.Lookup(given, key); node != nil {
 		return node
@@ -106,7 +106,7 @@ func (e *explainer) source(given *yaml.Node, key string) *yaml.Node {
 	return tree.Lookup(given, map[string]string{"max-attempts": "max-retries", "guard": "idempotent"}[key])
 }
 
-// list adds the settings of the elements of a list of maps, each under the element's name.
+// list adds the settings of the elements of a list of maps, such as jobs, each under its name, or else its number.
 func (e *explainer) list(path string, value, given *yaml.Node) {
 	for i, item := range value.Content {
 		name := strconv.Itoa(i + 1)
@@ -127,8 +127,8 @@ func (e *explainer) list(path string, value, given *yaml.Node) {
 	}
 }
 
-// policy returns the YAML node that a policy was decoded from. It is found by the label, since Select may have changed
-// the indexes.
+// policy returns the YAML node with the file's positions for a policy in the scenario: the one with the same label,
+// since Scenario.Select may have removed others.
 func (e *explainer) policy(item *yaml.Node) *yaml.Node {
 	list := tree.Lookup(e.sc.Origin().Full, "policies")
 	for i := 0; tree.LookupAt(list, i) != nil; i++ {
@@ -140,7 +140,7 @@ func (e *explainer) policy(item *yaml.Node) *yaml.Node {
 	return nil
 }
 
-// retry adds the retry settings of a job class that overrides some of the scenario's.
+// retry adds the retry settings of a job class that has some of its own; those it has not have the source "as retry".
 func (e *explainer) retry(path string, class int) {
 	own := &e.sc.Jobs[class].RetryKeys
 	base := tree.Lookup(e.sc.Origin().Full, "retry")
@@ -161,12 +161,12 @@ func (e *explainer) retry(path string, class int) {
 	}
 }
 
-// add adds one setting: its path, its value, and the origin (line, preset, override or default) of the node given.
+// add adds one setting: path and value, and as its source that of given, the node that the value was decoded from.
 func (e *explainer) add(path string, value, given *yaml.Node) {
 	e.settings = append(e.settings, spec.Setting{Path: path, Value: tree.OneLine(value), Origin: e.origin(path, given)})
 }
 
-// origin returns the place from which the value of a node comes, in words: a line, a preset, an override or a default.
+// origin returns, in words, where a value is from: "line 5", "preset river (line 3)", "--set ...", "default: REASON".
 func (e *explainer) origin(path string, node *yaml.Node) string {
 	if node == nil || node.Line == 0 {
 		if why := reference.Because(path); why != "" {
@@ -186,7 +186,7 @@ func (e *explainer) origin(path string, node *yaml.Node) string {
 	return place
 }
 
-// place returns the line or the override that a node was read from, in words.
+// place returns where a YAML node was read from, in words: "line 5", or the text of the override.
 func (e *explainer) place(node *yaml.Node) string {
 	switch set := -1 - node.Line; {
 	case set < 0:
@@ -197,7 +197,7 @@ func (e *explainer) place(node *yaml.Node) string {
 	return "an override"
 }
 
-// unsaid adds the settings below path that the file leaves out, with their defaults, and default policy parameters.
+// unsaid adds the settings of the map at a path that value, and so the file, leaves out, each with its default.
 func (e *explainer) unsaid(path string, value *yaml.Node) {
 	class := e.sc.ClassIndex(strings.TrimPrefix(path, "jobs."))
 	for _, k := range reference.Tables().Keys {

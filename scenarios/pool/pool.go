@@ -9,10 +9,10 @@ import (
 	"sync"
 )
 
-// ErrEnough is the error by which a task stops Each from beginning further tasks; those under way end.
+// ErrEnough is returned by a task to stop Each, without a failure, from beginning further tasks; running ones go on.
 var ErrEnough = errors.New("pool: enough is done")
 
-// Width returns the number of goroutines: parallel if it is positive, else one per core that Go uses.
+// Width returns the number of tasks to run at once: parallel if it is positive, else runtime.GOMAXPROCS(0).
 func Width(parallel int) int {
 	if parallel > 0 {
 		return parallel
@@ -21,8 +21,8 @@ func Width(parallel int) int {
 }
 
 // Each calls do for the tasks 0 to n-1, begun in this order on width goroutines, and returns when all have ended. When
-// a task fails, no more begin, and the contexts of those after it are cancelled. Those before it go on, so that the
-// error, whatever the width, is that of the first task in order that fails; or ctx.Err() once ctx is done.
+// a task fails, no more begin, and the contexts of those with higher numbers are cancelled; the others go on, so that
+// Each returns, whatever the width, the error of the lowest task that fails. If none fails, it returns ctx.Err().
 func Each(ctx context.Context, width, n int, do func(ctx context.Context, i int) error) error {
 	w := work{caller: ctx, n: n, failedAt: n, running: map[int]context.CancelFunc{}}
 	var group sync.WaitGroup
@@ -40,12 +40,12 @@ func Each(ctx context.Context, width, n int, do func(ctx context.Context, i int)
 	return ctx.Err()
 }
 
-// work is the state of one call of Each: the tasks still to begin, those that run, and the first failure.
+// work is the state of one call of Each: the next task, the running ones, and the failure of the lowest that failed.
 type work struct {
 	caller context.Context
 	mutex  sync.Mutex
-	n      int // tasks; no more than have begun once there are enough or one has failed
-	next   int
+	n      int // number of tasks to begin; after ErrEnough or a failure, the number of those begun
+	next   int // number of the task to begin next
 
 	running  map[int]context.CancelFunc
 	failed   error // error of the first task, in order, that failed
@@ -63,7 +63,7 @@ func (w *work) begin() (i int, ctx context.Context, ok bool) {
 	return w.next - 1, ctx, true
 }
 
-// end ends task i, whose context is ctx. An error that only passes on the end of ctx is no failure of the task.
+// end records that task i, whose context is ctx, returned err. An err that only repeats ctx.Err() is no failure.
 func (w *work) end(ctx context.Context, i int, err error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -85,14 +85,14 @@ func (w *work) end(ctx context.Context, i int, err error) {
 	}
 }
 
-// Gate is a semaphore: it limits how many tasks, of all its users together, run at once. A nil Gate has no limit.
+// Gate is a semaphore that calls of Each share, to limit how many of their tasks run at once. A nil Gate does not.
 type Gate chan struct{}
 
-// NewGate returns a Gate for as many tasks at once as Width returns.
+// NewGate returns a Gate through which Width(parallel) tasks pass at once.
 func NewGate(parallel int) Gate { return make(Gate, Width(parallel)) }
 
-// Enter waits for a free place and returns nil, or ctx.Err() once ctx is done. Each Enter without error needs a Leave.
-// It first yields to other goroutines (progress, timers, callers that give up), which a single processor needs.
+// Enter waits until a task may run, and returns nil, after which it must call Leave; or ctx.Err() once ctx is done. It
+// first yields to other goroutines, such as one that prints progress: on a single processor they would wait for long.
 func (g Gate) Enter(ctx context.Context) error {
 	if g == nil {
 		return ctx.Err()
@@ -110,7 +110,7 @@ func (g Gate) Enter(ctx context.Context) error {
 	}
 }
 
-// Leave frees the place that Enter took.
+// Leave lets another task run in place of one that Enter admitted.
 func (g Gate) Leave() {
 	if g != nil {
 		<-g

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Of several pieces that fail, the first one in order is the error, however many run at once and whichever ends first.
+// TestEachReturnsTheFirstFailure checks that Each returns the error of the failing piece with the least index.
 func TestEachReturnsTheFirstFailure(t *testing.T) {
 	t.Parallel()
 	for _, width := range []int{1, 2, 5, 20} {
@@ -37,7 +37,7 @@ func TestEachReturnsTheFirstFailure(t *testing.T) {
 	}
 }
 
-// Later pieces are cancelled by a failure, and do not hide it.
+// TestEachCancelsLaterPieces checks that a failure cancels the pieces after it, whose errors do not replace it.
 func TestEachCancelsLaterPieces(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -56,7 +56,7 @@ func TestEachCancelsLaterPieces(t *testing.T) {
 	})
 }
 
-// ErrEnough ends the work without an error: pieces under way end, none begins.
+// TestEachUntilThereIsEnough checks that a piece's ErrEnough makes Each begin no more pieces and return no error.
 func TestEachUntilThereIsEnough(t *testing.T) {
 	t.Parallel()
 	for _, width := range []int{1, 3} {
@@ -89,8 +89,8 @@ func TestEachEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// A piece may give up something of its own, and pass on that this was cancelled: unless it was cancelled itself, it has
-// failed like any other.
+// TestEachFailsWithACancellationOfAPieceAlone checks that context.Canceled from something of a piece's own, without its
+// context being cancelled, is an error like any other.
 func TestEachFailsWithACancellationOfAPieceAlone(t *testing.T) {
 	t.Parallel()
 	for _, width := range []int{1, 3} {
@@ -108,7 +108,7 @@ func TestEachFailsWithACancellationOfAPieceAlone(t *testing.T) {
 	}
 }
 
-// A piece that passes on the end of its caller's context has not failed, whatever it wraps that in.
+// TestEachReturnsTheErrorOfItsContext checks that Each returns the context's error when pieces fail because that ended.
 func TestEachReturnsTheErrorOfItsContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -128,7 +128,7 @@ func TestEachReturnsTheErrorOfItsContext(t *testing.T) {
 	})
 }
 
-// A gate admits as many pieces as it has places, in all pools that share it.
+// TestGate checks that a gate admits as many pieces at once as it has places, in all pools that share it.
 func TestGate(t *testing.T) {
 	t.Parallel()
 	gate := NewGate(2)

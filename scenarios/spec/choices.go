@@ -9,7 +9,7 @@ import (
 	"qsim/results/measure"
 )
 
-// Fence and the types below are choices: keys whose value is one of several words, each with its meaning.
+// Fence and the types below are keys of a scenario whose value is one of several words, each of which has a meaning.
 type (
 	Fence        = quantity.Choice[engine.Fence, fences]            // condition for a commit to take effect
 	Place        = quantity.Choice[engine.Place, places]            // position of a due retry among the ready jobs
@@ -23,16 +23,17 @@ type (
 	OnTimeout    = quantity.Choice[TimedOut, onTimeouts]            // effect of an execution timeout
 )
 
-// Either is a choice between two words, for false and true; the comments of the types below give the meaning of true.
+// Either is a key of a scenario with one of two words, which mean false and true; the types below tell what true means.
 type Either[W quantity.Words[bool]] = quantity.Choice[bool, W]
 
-// TimedOut is the effect of an execution timeout, see engine.KindConfig.
+// TimedOut is what becomes of an attempt at its execution timeout, as the fields of engine.KindConfig with these names.
 type TimedOut struct{ WaitOut, Free bool }
 
-// Late is the treatment of jobs in the late answer to a claim that the node has given up on, see engine.LeaseConfig.
+// Late is what a node does with jobs in a claim's reply that comes after the call has timed out: it runs them, ignores
+// them until their leases expire or, without either, returns them to the queue.
 type Late struct{ Run, Ignore bool }
 
-// fences and the types below give each Choice the words that scenario files use, and the values that they stand for.
+// fences and the types below list, for one Choice each, the words that scenario files use and the Go values they mean.
 type (
 	fences        struct{}
 	places        struct{}
@@ -116,14 +117,13 @@ func (nodeNames) Words() ([]string, []bool)   { return words("new kept", false, 
 func (leaseChecks) Words() ([]string, []bool) { return words("store local", false, true) }
 func (finds) Words() ([]string, []bool)       { return words("in-flight lease", true, false) }
 
-// words splits text into the words of a Choice and returns them with their values.
+// words returns text split at its spaces, for the words of a Choice, and their values in the same order.
 func words[T any](text string, values ...T) ([]string, []T) { return strings.Fields(text), values }
 
-// Wake is the rule for waking nodes at once when jobs become ready: one node (written true or one), all or none
-// (written false).
+// Wake is which nodes with idle workers are woken when jobs become ready: one, all or none (in files true, all, false).
 type Wake string
 
-// UnmarshalText parses true, one, all or false.
+// UnmarshalText parses the words that a scenario file has for the rule: true or one, all, false.
 func (w *Wake) UnmarshalText(text []byte) error {
 	words := []string{"true", "one", "all", "false"}
 	i, err := quantity.Choose(string(text), words)
@@ -133,7 +133,7 @@ func (w *Wake) UnmarshalText(text []byte) error {
 	return err
 }
 
-// MarshalYAML returns the wake rule as scenario files spell it: true (for one), all or false.
+// MarshalYAML returns the rule as a scenario file has it: true (one node), all or false (none).
 func (w Wake) MarshalYAML() (any, error) {
 	switch w {
 	case "one":

@@ -11,13 +11,13 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// ErrorShare is an error kind with its share of the failing attempts.
+// ErrorShare is an error kind, such as timeout, and the share of a class's failing attempts that fail with it.
 type ErrorShare struct {
 	Kind  string
 	Share Share
 }
 
-// ErrorShares lists the error kinds of failing attempts, in the order of the file. The shares add up to 100%.
+// ErrorShares lists the error kinds of a class's failing attempts, in the order of the file. The shares add up to 100%.
 type ErrorShares []ErrorShare
 
 // UnmarshalYAML reads a map from error kinds to shares, which must add up to 100%.
@@ -52,7 +52,7 @@ func (e *ErrorShares) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
-// MarshalYAML returns the shares as a map in their order.
+// MarshalYAML returns a YAML map from error kinds to shares, in the order of the slice.
 func (e ErrorShares) MarshalYAML() (any, error) {
 	node := &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
 	for _, s := range e {
@@ -69,10 +69,10 @@ type Nodes struct {
 	That bool    // the node of the event that triggered the storm
 }
 
-// thatNode is the word that selects, among nodes, the one on which the event happened that triggered the storm.
+// thatNode is the value of a storm's key nodes that selects the node on which the event that triggered it happened.
 const thatNode = "that"
 
-// UnmarshalYAML reads a count, a share, a list of indexes, or "that".
+// UnmarshalYAML reads a number of nodes, a share of them, a list of indexes, or "that".
 func (n *Nodes) UnmarshalYAML(node *yaml.Node) error {
 	if node.Kind == yaml.ScalarNode && node.Value == thatNode {
 		n.That = true
@@ -85,7 +85,7 @@ func (n *Nodes) UnmarshalYAML(node *yaml.Node) error {
 	return node.Load(&n.CountOrShare)
 }
 
-// MarshalYAML returns the nodes as scenario files spell them.
+// MarshalYAML returns what UnmarshalYAML reads: a number, a share, a list or "that".
 func (n Nodes) MarshalYAML() (any, error) {
 	if n.That {
 		return tree.Scalar(thatNode), nil
@@ -142,5 +142,5 @@ func (b *Bound) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// MarshalYAML returns the bound in the spelling of the scenario.
+// MarshalYAML returns the bound as the scenario file spells it: its Text.
 func (b Bound) MarshalYAML() (any, error) { return tree.Scalar(b.Text), nil }

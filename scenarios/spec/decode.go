@@ -15,7 +15,8 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// Decode turns a YAML tree without aliases and merges into a Scenario, as far as it is valid, and returns the errors.
+// Decode converts a scenario's YAML tree to a Scenario with the defaults filled in, as far as it is valid, and returns
+// all errors in it. The tree has no aliases and merges; files is the folder of the data files that it names.
 func Decode(given *yaml.Node, files *Folder) (*Scenario, []*yaml.LoadError) {
 	o := &Origin{Given: given, Preset: map[*yaml.Node]string{}}
 	problems := o.complete()
@@ -48,9 +49,8 @@ func notInDigits(full *yaml.Node) (problems []*yaml.LoadError) {
 	return problems
 }
 
-// decodeStorms fills in the Trouble (fault) of each storm: that of its first kind, if by mistake it has several. It
-// returns its errors and those of problems, which were found before, but not those that only say that the type Storm
-// has no field of the name of a kind.
+// decodeStorms decodes the Trouble (fault) of each storm from the key of its kind; of several, by mistake, the first.
+// It returns the errors in them and in problems, without those that type Storm has no field for such a key.
 func (sc *Scenario) decodeStorms(problems []*yaml.LoadError) []*yaml.LoadError {
 	problems = slices.DeleteFunc(problems, func(p *yaml.LoadError) bool {
 		key, ofStorm := strings.CutSuffix(p.Message, " not found in type spec.Storm")
@@ -72,7 +72,7 @@ func (sc *Scenario) decodeStorms(problems []*yaml.LoadError) []*yaml.LoadError {
 	return problems
 }
 
-// decodeRetry fills in the retry settings of each class: those of the scenario, overridden by the class's own.
+// decodeRetry stores the retry settings of each class, those of the scenario overlaid by its own, and returns errors.
 func (sc *Scenario) decodeRetry() []*yaml.LoadError {
 	base := tree.Lookup(sc.tree.Full, "retry")
 	var problems []*yaml.LoadError
@@ -96,10 +96,10 @@ func (sc *Scenario) decodeRetry() []*yaml.LoadError {
 	return problems
 }
 
-// longestWarmup is the default warm-up of long scenarios; for short ones it is a tenth of the duration.
+// longestWarmup bounds the default warm-up, before whose end jobs count nowhere: a tenth of a scenario's duration.
 const longestWarmup = Duration(2 * time.Minute)
 
-// fill sets the defaults that depend on other values of the scenario.
+// fill sets the defaults of a decoded scenario that depend on its other values, such as drain, warmup and labels.
 func (sc *Scenario) fill() {
 	sc.Retry.normalize()
 	if tree.Lookup(sc.tree.Full, "drain") == nil {
@@ -150,8 +150,8 @@ func (d *Dependency) fill() {
 	d.Over.Fail, d.Over.RejectsIn = cmp.Or(d.Over.Fail, &Share{Num: 1, Den: 1}), cmp.Or(d.Over.RejectsIn, none)
 }
 
-// Finish adds the variants, one per policy, nil for a policy without overrides, to a valid scenario, and gives error
-// kinds and tenants numbers that are the same in all variants.
+// Finish completes a valid scenario with its variants, one per policy (nil: the policy has no overrides), and numbers
+// its error kinds and tenants, with the same numbers in all variants.
 func (sc *Scenario) Finish(variants []*Scenario) {
 	sc.variants = variants
 	sc.nameErrors()
@@ -159,5 +159,5 @@ func (sc *Scenario) Finish(variants []*Scenario) {
 	sc.spell()
 }
 
-// Origin returns the YAML nodes that the scenario was decoded from.
+// Origin returns the YAML tree from which the scenario was decoded, with positions, for errors and for qsim explain.
 func (sc *Scenario) Origin() *Origin { return sc.tree }

@@ -35,10 +35,10 @@ type Distribution struct {
 	dist dist.Dist
 }
 
-// plainDistribution is a Distribution without its methods, for decoding and encoding its fields as a map.
+// plainDistribution is a Distribution without its methods, so that the YAML library decodes and encodes it as a map.
 type plainDistribution Distribution
 
-// UnmarshalYAML reads a bare duration, which is a constant, or a map with the key dist.
+// UnmarshalYAML reads a bare duration, which is a constant, or a map such as {dist: exponential, mean: 100ms}.
 func (d *Distribution) UnmarshalYAML(node *yaml.Node) error {
 	*d = Distribution{}
 	if node.Kind != yaml.MappingNode {
@@ -62,7 +62,7 @@ func (d *Distribution) UnmarshalYAML(node *yaml.Node) error {
 	return d.buildAt(node)
 }
 
-// Drawn returns a copy of the distribution in the form from which values are drawn, in seconds; nil if d is nil.
+// Drawn returns a copy of what Dist returns, in seconds, for fields in which nil is no distribution; nil if d is nil.
 func (d *Distribution) Drawn() *dist.Dist {
 	if d == nil {
 		return nil
@@ -74,7 +74,7 @@ func (d *Distribution) Drawn() *dist.Dist {
 // IsNone reports whether the distribution is the constant 0.
 func (d *Distribution) IsNone() bool { return d.dist.IsConstant() && d.dist.Mean() == 0 }
 
-// same reports whether two distributions have equal YAML texts.
+// same reports whether two distributions are written alike; false if one of them is incomplete because of an error.
 func (d *Distribution) same(other *Distribution) bool {
 	for _, one := range []*Distribution{d, other} {
 		if one.Kind == "" || one.Kind == "constant" && one.Value == nil {
@@ -84,7 +84,7 @@ func (d *Distribution) same(other *Distribution) bool {
 	return Set("", d).Value == Set("", other).Value
 }
 
-// MarshalYAML returns a constant as a bare duration, other distributions as a map.
+// MarshalYAML returns a constant as a bare duration, any other distribution as a map with the key dist.
 func (d Distribution) MarshalYAML() (any, error) {
 	if d.Kind == "constant" {
 		return tree.Scalar(d.Value.String()), nil
@@ -94,15 +94,15 @@ func (d Distribution) MarshalYAML() (any, error) {
 	return &node, nil
 }
 
-// Average returns the mean of a distribution as a duration, capped at quantity.Longest.
+// Average returns the distribution's mean, at most quantity.Longest (a Pareto distribution's may be infinite).
 func (d Distribution) Average() Duration {
 	return Duration(math.Min(d.dist.Mean()*1e9, float64(quantity.Longest)))
 }
 
-// Dist returns the distribution to draw values from, in seconds.
+// Dist returns the distribution in the form from which simulations draw values, which are numbers of seconds.
 func (d *Distribution) Dist() dist.Dist { return d.dist }
 
-// build returns the distribution as a dist.Dist, for drawing. The error names the parameter at fault.
+// build returns what Dist returns later, made from the fields of Kind. The error names the parameter at fault.
 func (d *Distribution) build() (dist.Dist, error) {
 	seconds := func(v *Duration) float64 { return v.Std().Seconds() }
 	switch {
@@ -136,7 +136,7 @@ func empirical(values []Duration) (dist.Dist, error) {
 	return dist.Empirical(plain.Map(values, func(v Duration) float64 { return v.Std().Seconds() }))
 }
 
-// buildAt sets d.dist, from which values are drawn, by the other fields. Errors have the position of a field in node.
+// buildAt stores what Dist returns, made from the fields. Errors have the position of the field's value in node.
 func (d *Distribution) buildAt(node *yaml.Node) error {
 	built, err := d.build()
 	if err == nil {

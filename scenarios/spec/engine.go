@@ -128,10 +128,10 @@ type Promoter struct {
 	Gap Duration `yaml:"gap"`
 }
 
-// OfNode reports whether one heartbeat extends all leases of a node: without heartbeats they are ordinary leases.
+// OfNode reports whether one heartbeat extends all leases of a node. If not, each job's lease is extended by itself.
 func (l *Lease) OfNode() bool { return l.Of.Value() && l.Heartbeat > 0 }
 
-// Lasts returns the time until an unextended lease expires: its TTL, or the longest time of any lease if that is less.
+// Lasts returns the time from a claim until its lease expires if it is never extended: TTL, or Max if that is shorter.
 func (l *Lease) Lasts() Duration {
 	if l.Max > 0 && !l.OfNode() {
 		return min(l.TTL, l.Max)
@@ -139,7 +139,7 @@ func (l *Lease) Lasts() Duration {
 	return l.TTL
 }
 
-// On reports whether a promoter is configured.
+// On reports whether the scenario has a promoter, whose ticks make waiting jobs ready: Every is not 0s.
 func (p *Promoter) On() bool { return !p.Every.IsNone() }
 
 // Leader is the configuration of the leader election between nodes, for maintenance by one node (owner: leader).
@@ -148,7 +148,7 @@ type Leader struct {
 	Renew Duration `yaml:"renew"` // interval at which the leader renews, and the others try to become leader
 }
 
-// Store holds the one-way delays of calls to the store, by kind of call.
+// Store holds the one-way delays (costs) of calls between nodes and store, by kind of call.
 type Store struct {
 	Claim    Distribution `yaml:"claim"`    // cost of a claim, once each way
 	Commit   Distribution `yaml:"commit"`   // cost of a commit, once each way
@@ -162,7 +162,7 @@ type Store struct {
 	Parallel Count        `yaml:"parallel"` // calls served at once, the rest wait their turn; 0: no limit
 }
 
-// Scan holds, by kind of call to the store, the time that a call takes for the rows that it scans there.
+// Scan holds, by kind of call to the store, the time added to it for the rows (jobs) that the store scans to answer it.
 type Scan struct {
 	Claim   RowCosts `yaml:"claim,flow"`   // costs of a claim
 	Commit  RowCosts `yaml:"commit,flow"`  // costs of a commit
@@ -172,7 +172,7 @@ type Scan struct {
 	Stats   RowCosts `yaml:"stats,flow"`   // costs of counting the jobs
 }
 
-// RowCosts holds the time that one call takes per row in each state; 0: none.
+// RowCosts holds the time that one call takes per row (job) in the store, by the state of that job; 0s: none.
 type RowCosts struct {
 	Ready    Duration `yaml:"ready"`     // time for each ready row
 	Ahead    Duration `yaml:"ahead"`     // time for each ready row that stands before the first one the call takes

@@ -21,7 +21,8 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// Folder is the folder in which the files named in a scenario are looked up: the scenario's own, or the program's.
+// Folder is the folder of a scenario's data files (values, traces): that of the scenario's own file and, for a built-in
+// scenario, also the files embedded in the program. It remembers the distributions read.
 type Folder struct {
 	path    string
 	shipped fs.FS                // files of the program, by their paths, for the scenarios built into it; nil for others
@@ -29,8 +30,7 @@ type Folder struct {
 	bad     map[string]error     // errors of the files that could not be read
 }
 
-// NewFolder returns the folder at a path; shipped, if not nil, has files built into the program, which are used where
-// the folder lacks them.
+// NewFolder returns the Folder at a path. Where it lacks a file, shipped, if not nil, is searched: the embedded files.
 func NewFolder(path string, shipped fs.FS) *Folder {
 	return &Folder{path, shipped, map[string]dist.Dist{}, map[string]error{}}
 }
@@ -80,13 +80,13 @@ func (f *Folder) openHere(name string) (fs.File, error) {
 	return root.Open(name)
 }
 
-// mostValues and the constants below limit a file of values of an empirical distribution.
+// mostValues and mostValueBytes limit a data file: values of an empirical distribution, and bytes of any file.
 const (
 	mostValues     = 1_000_000
 	mostValueBytes = 32 << 20
 )
 
-// eachLine calls a function with each line of a file, up to a number of lines or an error, and counts the lines.
+// eachLine calls use with each line of a file in the folder, up to most lines or the first error, and counts the lines.
 func (f *Folder) eachLine(name string, most int, use func(line string) error) (n int, err error) {
 	file, err := f.open(name)
 	if err != nil {
@@ -106,8 +106,8 @@ func (f *Folder) eachLine(name string, most int, use func(line string) error) (n
 	return n, nil
 }
 
-// values reads an empirical distribution: one value a line, in seconds or with a unit. Empty lines and text after a #
-// are ignored.
+// values reads the values of an empirical distribution from a file: one duration a line, a number of seconds or with a
+// unit. Empty lines and text after a # are ignored.
 func (f *Folder) values(name string) (values []Duration, err error) {
 	_, err = f.eachLine(name, math.MaxInt, func(line string) error {
 		text, _, _ := strings.Cut(line, "#")
@@ -130,7 +130,7 @@ func (f *Folder) values(name string) (values []Duration, err error) {
 	return values, err
 }
 
-// dist returns the distribution of the values in a file, which is read once.
+// dist returns the empirical distribution of the values in a file of the folder, in seconds. The file is read once.
 func (f *Folder) dist(name string) (dist.Dist, error) {
 	if _, seen := f.dists[name]; !seen && f.bad[name] == nil {
 		values, err := f.values(name)
@@ -144,7 +144,7 @@ func (f *Folder) dist(name string) (dist.Dist, error) {
 	return f.dists[name], f.bad[name]
 }
 
-// OpenFile opens a file that the scenario names, such as an arrival trace. The caller closes it.
+// OpenFile opens a data file named by the scenario, such as a trace of arrivals, from its folder. The caller closes it.
 func (sc *Scenario) OpenFile(name string) (io.ReadCloser, error) {
 	file, err := sc.files.open(name)
 	if err != nil {
@@ -153,14 +153,14 @@ func (sc *Scenario) OpenFile(name string) (io.ReadCloser, error) {
 	return file, nil
 }
 
-// readValues reads the files of all empirical distributions of a scenario.
+// readValues completes all distributions of a scenario whose values are in files, and returns the errors in the files.
 func (sc *Scenario) readValues() []*yaml.LoadError {
 	sc.files.complete(reflect.ValueOf(sc).Elem())
 	sc.files.complete(reflect.ValueOf(sc.retry))
 	return sc.files.blame(sc.tree.Full, nil)
 }
 
-// complete reads the files of all empirical distributions inside a Go value, which it finds by reflection.
+// complete reads the files of all empirical distributions inside v, a Scenario or a part of it, found by reflection.
 func (f *Folder) complete(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -186,7 +186,7 @@ func (f *Folder) complete(v reflect.Value) {
 	}
 }
 
-// blame appends the errors found in files of empirical distributions, each at the YAML node that names the file.
+// blame appends the errors in files of empirical distributions to problems, each at the YAML node that names the file.
 func (f *Folder) blame(node *yaml.Node, problems []*yaml.LoadError) []*yaml.LoadError {
 	if file := tree.Lookup(node, "file"); file != nil && tree.Lookup(node, "dist") != nil {
 		if own := (*quantity.Error)(nil); errors.As(f.bad[file.Value], &own) {
@@ -199,10 +199,10 @@ func (f *Folder) blame(node *yaml.Node, problems []*yaml.LoadError) []*yaml.Load
 	return problems
 }
 
-// linesChecked is the number of lines of a trace that are checked before the run, which reads them all.
+// linesChecked is the number of lines of an arrival trace that Load checks; a run reads, and checks, all of them.
 const linesChecked = 1000
 
-// CheckTrace returns an error if the first lines of the trace with that name, for a class, are not valid.
+// CheckTrace returns an error if one of the first linesChecked lines in a file of arrivals for a class is not valid.
 func (sc *Scenario) CheckTrace(class int, name string) error {
 	last := 0.0
 	n, err := sc.files.eachLine(name, linesChecked, func(line string) error {

@@ -11,8 +11,8 @@ import (
 	"qsim/scenarios/reference"
 )
 
-// CopyBits and IndexBits are the widths in bits of the lower two of a job ID's three parts: class plus 1, number of the
-// arrival in the class or burst, and copy (callers may enqueue copies). The ID is the same under every policy.
+// CopyBits and IndexBits are widths of parts of a job's ID, which has, from the top, the class's index plus 1, the
+// number of the arrival in the class or burst, and that of the copy: above 0 if an impatient caller enqueued it.
 const (
 	CopyBits   = 8
 	IndexBits  = 44
@@ -23,19 +23,19 @@ const (
 	_ = CopyMask - reference.MostResubmits // each copy has a number of its own: of fewer bits this does not compile
 )
 
-// JobID returns the ID of the first copy of the job with number index among the arrivals of a class (an index of Jobs).
+// JobID returns the ID, as first enqueued, of arrival number index, from 0, of the class with that index in Jobs.
 func JobID(class int, index uint64) engine.JobID {
 	return engine.JobID(uint64(class+1)<<(IndexBits+CopyBits) | index<<CopyBits)
 }
 
-// Arrival returns the class (an index of Jobs) of the job with that ID, and its index among the arrivals of the class.
+// Arrival returns the class (an index of Scenario.Jobs) of the job with that ID, and its arrival number in the class.
 func Arrival(id engine.JobID) (class int, index uint64) {
 	return int(id>>(IndexBits+CopyBits)) - 1, uint64(id) >> CopyBits & (1<<IndexBits - 1)
 }
 
-// JobName returns the name of the job with that ID: payments/1234 is arrival 1234, from 0, of the class payments,
-// payments/1234+1 the first further copy that its caller enqueued, and payments/rush/7 the eighth job that the storm
-// rush brings. An ID that is no job's is returned as a number.
+// JobName returns the name of a job for users: payments/1234 is arrival 1234, from 0, of the class payments,
+// payments/1234+1 the first copy that its impatient caller enqueued again, and payments/rush/7 the eighth job of the
+// burst that the storm rush brings. An ID that the scenario cannot have is returned in digits.
 func (sc *Scenario) JobName(id engine.JobID) string {
 	class, index := Arrival(id)
 	if class < 0 || class >= len(sc.Jobs) {
@@ -56,12 +56,11 @@ func (sc *Scenario) JobName(id engine.JobID) string {
 	return name
 }
 
-// FirstCopy returns the ID of the first copy of a job that its caller enqueued; id itself where callers do not
-// resubmit.
+// FirstCopy returns the ID of a job as its caller first enqueued it, for the ID of any copy (see Patience) of it.
 func FirstCopy(id engine.JobID) engine.JobID { return id &^ CopyMask }
 
-// ParseJob parses a job's name, in JobName's format, or its number. The job need not exist in any run. Errors show
-// the format.
+// ParseJob returns the ID of a job from its name, in JobName's format, or from its ID in digits. Whether a run has such
+// a job is not checked. Errors show the format.
 func (sc *Scenario) ParseJob(text string) (engine.JobID, error) {
 	if number, err := strconv.ParseUint(text, 10, 64); err == nil {
 		id := engine.JobID(number)
@@ -103,5 +102,5 @@ func (sc *Scenario) ParseJob(text string) (engine.JobID, error) {
 		quantity.Quote(text), quantity.Quote(storm), className)
 }
 
-// helpOf returns the help text of an error after a semicolon, or "" if it has none.
+// helpOf returns "; " and the help text of an error, to append to its message; "" if it has none.
 func helpOf(e *quantity.Error) string { return plain.When(e.Help != "", "; "+e.Help) }

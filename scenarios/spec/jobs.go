@@ -43,7 +43,7 @@ type Over struct {
 	Slow      *Factor       `yaml:"slow,omitempty"`       // factor on the run time of calls over the limit
 }
 
-// IsDefault reports whether calls over the limit are treated by default: all fail, and at once.
+// IsDefault reports whether all calls over a dependency's limit fail, and at once, as if the file did not set Over.
 func (o *Over) IsDefault() bool {
 	return o.Slow == nil && o.Fail.Float() == 1 && o.RejectsIn.IsNone()
 }
@@ -121,14 +121,14 @@ type Fails struct {
 	Errors ErrorShares `yaml:"errors"`
 }
 
-// starvedAfterRuns times the mean run time, but at least starvedAtLeast, is the default wait until a fresh job starves.
+// starvedAfterRuns times the mean run time, but at least starvedAtLeast, is the default of JobClass.StarvedAfter.
 const (
 	starvedAfterRuns = 10
 	starvedAtLeast   = time.Second
 )
 
-// StarvesAfter returns the wait after which a fresh job of the class starves. It does not depend on the policy: all
-// policies of a scenario are judged by the scenario's own settings.
+// StarvesAfter returns the wait after which a fresh job of the class counts as starving: StarvedAfter, or its default.
+// It is the same under all policies, so that they can be compared.
 func (j *JobClass) StarvesAfter() time.Duration {
 	if j.StarvedAfter != nil {
 		return j.StarvedAfter.Std()
@@ -160,8 +160,7 @@ type Arrivals struct {
 	Only []Count `yaml:"only,omitempty,flow"`
 }
 
-// MeanRate returns the mean arrivals per second of a class between its start and stop; 0 for a trace, whose content is
-// not known.
+// MeanRate returns the mean number of jobs of a class that arrive per second between start and stop; 0 for a trace.
 func (a *Arrivals) MeanRate() float64 {
 	switch {
 	case a.Process == "on-off" && a.On != nil && a.Off != nil:
@@ -180,16 +179,16 @@ func (a *Arrivals) MeanRate() float64 {
 	return a.Rate.PerSecond()
 }
 
-// End returns the time from which no job of a class arrives any more, in runs of that duration.
+// End returns the virtual time from which no job of a class arrives any more, in a run with that duration.
 func (a *Arrivals) End(duration Duration) Duration { return min(duration, *cmp.Or(a.Stop, &duration)) }
 
-// Length returns the time from a class's first to its last possible arrival.
+// Length returns the time between Start and End, in which jobs of a class may arrive, in a run with that duration.
 func (a *Arrivals) Length(duration Duration) time.Duration {
 	return max(0, a.End(duration).Std()-a.Start.Std())
 }
 
-// TraceLine parses a line of a trace: seconds since the class starts, a decimal of at least 0, and optionally, after a
-// comma, a tenant by its name or else its index.
+// TraceLine parses a line of an arrival trace: the arrival's seconds since the class's start, a decimal of at least 0,
+// and perhaps a comma and a tenant, by name or index, which is returned as text.
 func TraceLine(line string) (seconds float64, tenant string, err error) {
 	number, tenant, named := strings.Cut(strings.TrimSuffix(line, "\r"), ",")
 	number, tenant = strings.TrimSpace(number), strings.TrimSpace(tenant)

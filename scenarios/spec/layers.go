@@ -11,8 +11,8 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// Origin holds the YAML nodes from which a scenario was decoded. They are merged from three layers: the defaults, over
-// them the presets that the scenario names, and on top its own values, of the file and its overrides.
+// Origin holds the YAML nodes, with positions, that a scenario was decoded from. They are merged from three layers: the
+// defaults, over them the presets that the scenario names, and on top its own values: its file with the overrides.
 type Origin struct {
 	Given    *yaml.Node            // file with the overrides applied
 	Full     *yaml.Node            // given, completed by presets and defaults
@@ -20,8 +20,8 @@ type Origin struct {
 	problems []*yaml.LoadError     // errors about presets
 }
 
-// base returns the YAML that a scenario's own values overlay: the defaults, overlaid by the presets that it names for
-// engine and retry. The retry policy of the engine's preset counts unless retry names its own.
+// base returns the YAML tree that a scenario's own values overlay: the defaults, overlaid by the presets it names. If
+// retry names no preset, the retry policy of the engine's preset is used.
 func (o *Origin) base() *yaml.Node {
 	base := reference.Defaults("scenario")
 	engine := tree.Lookup(tree.Lookup(o.Given, "engine"), "preset")
@@ -44,7 +44,7 @@ func (o *Origin) base() *yaml.Node {
 	return base
 }
 
-// Class returns the retry settings that a class's own ones overlay: base, overlaid by the class's preset, if any.
+// Class returns the YAML of the retry settings that a class's own ones (own) overlay: base, overlaid by own's preset.
 func (o *Origin) Class(base, own *yaml.Node) *yaml.Node {
 	at := tree.Lookup(own, "preset")
 	if p := o.retry(at); p != nil {
@@ -53,7 +53,7 @@ func (o *Origin) Class(base, own *yaml.Node) *yaml.Node {
 	return base
 }
 
-// retry returns the preset that a YAML node names, if that has retry settings; else it adds an error and returns nil.
+// retry returns the preset that the value of a key `preset` names; after adding an error, nil if it lacks retry keys.
 func (o *Origin) retry(at *yaml.Node) *Preset {
 	p := o.named(at)
 	if p != nil && p.Retry.IsZero() {
@@ -63,7 +63,7 @@ func (o *Origin) retry(at *yaml.Node) *Preset {
 	return p
 }
 
-// named returns the preset that a YAML node names; if there is none of that name, it adds an error and returns nil.
+// named returns the preset whose name is the value of the YAML node at; after adding an error, nil if there is none.
 func (o *Origin) named(at *yaml.Node) *Preset {
 	if at == nil || at.Kind != yaml.ScalarNode {
 		return nil // a value that is no word is reported when it is decoded
@@ -77,13 +77,13 @@ func (o *Origin) named(at *yaml.Node) *Preset {
 	return nil
 }
 
-// overlaid returns the YAML base with a key's value overlaid by a preset's; errors in that are shown at the node at.
+// overlaid returns the YAML tree base in which a preset's values overlay those of a key; at and name are as for placed.
 func (o *Origin) overlaid(base *yaml.Node, key string, value, at *yaml.Node, name string) *yaml.Node {
 	return tree.Merged(base, tree.MapOf(&yaml.Node{}, key, o.placed(value, at, name)))
 }
 
-// placed returns a copy of a preset's node with the file position of at, the node that names the preset: errors in the
-// copy are shown there.
+// placed returns a deep copy of a preset's YAML node with the position of at, the node that names the preset, so that
+// errors in it are shown there, and records in Preset that the copy comes from the preset called name.
 func (o *Origin) placed(node, at *yaml.Node, name string) *yaml.Node {
 	own := tree.Copied(node, at)
 	for _, child := range node.Content {
@@ -93,8 +93,8 @@ func (o *Origin) placed(node, at *yaml.Node, name string) *yaml.Node {
 	return own
 }
 
-// complete stores the YAML of a scenario with the values of its presets and the defaults filled in. Elements of lists
-// that are not maps are reported and left out, so that indexes agree with those of the Scenario.
+// complete stores Full: Given with presets and defaults filled in. Elements of lists of maps that are no maps are
+// returned as errors and left out, so that indexes in Full are those of the decoded Scenario.
 func (o *Origin) complete() (problems []*yaml.LoadError) {
 	root := tree.Merged(o.base(), o.Given)
 	o.Full = root

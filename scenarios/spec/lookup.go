@@ -16,12 +16,12 @@ import (
 	"qsim/scenarios/reference"
 )
 
-// ClassIndex returns the index in Jobs of the class of that name, which is also its engine.Kind, or -1.
+// ClassIndex returns the index in Jobs of the job class with that name, which the engine knows as its Kind; -1 if none.
 func (sc *Scenario) ClassIndex(name string) int {
 	return slices.IndexFunc(sc.Jobs, func(j JobClass) bool { return j.Class == name })
 }
 
-// PoliciesNamed returns the indexes of the policies with the label name, or else of all policies of that kind.
+// PoliciesNamed returns the indexes in Policies of the policy with the label name, or else of all of that kind.
 func (sc *Scenario) PoliciesNamed(name string) []int {
 	var kinds []int
 	for i := range sc.Policies {
@@ -35,7 +35,7 @@ func (sc *Scenario) PoliciesNamed(name string) []int {
 	return kinds
 }
 
-// Words splits the path of a setting at its dots, except those in a policy's label.
+// Words splits the path of a setting, such as engine.lease.ttl, at its dots, except those in a policy's label.
 func (sc *Scenario) Words(path string) []string {
 	words := strings.Split(path, ".")
 	if words[0] != "policies" {
@@ -45,10 +45,11 @@ func (sc *Scenario) Words(path string) []string {
 	return slices.Concat(words[:1], reference.WithName(words[1:], labels))
 }
 
-// RetryOf returns the retry settings of a class: those of the scenario, overridden by the class's own.
+// RetryOf returns the retry settings of the class with that index in Jobs: the scenario's, overlaid by its own.
 func (sc *Scenario) RetryOf(class int) Retry { return sc.retry[class] }
 
-// RetryPolicy returns the retry policy of a class; for a class below 0, that of the classes without retry settings.
+// RetryPolicy returns the retry policy, for the engine to run, of the class with that index in Jobs; for an index below
+// 0, that of classes without retry keys of their own.
 func (sc *Scenario) RetryPolicy(class int) (*policies.Backoff, error) {
 	if class < 0 {
 		return sc.Retry.retryPolicy(sc.ErrorKind)
@@ -56,21 +57,21 @@ func (sc *Scenario) RetryPolicy(class int) (*policies.Backoff, error) {
 	return sc.retry[class].retryPolicy(sc.ErrorKind)
 }
 
-// TimeoutOf returns the execution timeout of a class; 0 means none.
+// TimeoutOf returns the execution timeout of the class with that index in Jobs: its own, or else the engine's; 0: none.
 func (sc *Scenario) TimeoutOf(class int) time.Duration {
 	return cmp.Or(sc.Jobs[class].Timeout, &sc.Engine.Timeout).Std()
 }
 
-// ErrorKinds returns the names of error kinds by engine.ErrorKind: the reserved ones, then those of the scenario. The
-// list is the same for all variants. The caller must not change it.
+// ErrorKinds returns the names of error kinds, indexed by engine.ErrorKind: first the engine's own, such as
+// lease-expired, then those of the scenario. All variants have the same list, which must not be changed.
 func (sc *Scenario) ErrorKinds() []string { return sc.errorKinds }
 
-// ErrorKind returns the error kind with that name, or NoError if no attempt can fail with it.
+// ErrorKind returns the engine's number of the error kind with that name; engine.NoError if the scenario has none such.
 func (sc *Scenario) ErrorKind(name string) engine.ErrorKind {
 	return engine.ErrorKind(max(0, slices.Index(sc.errorKinds, name)))
 }
 
-// ErrorNames returns the names of the reserved error kinds and of the scenario's own, in order of appearance.
+// ErrorNames returns the engine's own error kinds, the default one, and those that classes and storms name, each once.
 func (sc *Scenario) ErrorNames() []string {
 	names := []string(nil)
 	for kind := range engine.FirstErrorKind {
@@ -88,7 +89,7 @@ func (sc *Scenario) ErrorNames() []string {
 	return plain.Distinct(names)
 }
 
-// nameErrors numbers the error kinds of a scenario: a kind has the same number in all variants (one per policy).
+// nameErrors stores what ErrorKinds returns, for the scenario and its variants: the kinds of all of them together.
 func (sc *Scenario) nameErrors() {
 	var names []string
 	for _, v := range sc.all() {
@@ -104,10 +105,10 @@ func (sc *Scenario) all() []*Scenario {
 	return slices.DeleteFunc(append([]*Scenario{sc}, sc.variants...), func(v *Scenario) bool { return v == nil })
 }
 
-// Asked returns the queries of metrics that Measure added to those of the objectives.
+// Asked returns the metrics, with filters, that Measure added to those of the objectives, for runs to compute.
 func (sc *Scenario) Asked() []measure.Query { return sc.asked }
 
-// Variant returns the scenario with the overrides of policy i (its `with:`): the scenario itself if there are none.
+// Variant returns the scenario under policy i: with the overrides of its `with:`, or sc itself if it has none.
 func (sc *Scenario) Variant(i int) *Scenario {
 	if i < len(sc.variants) && sc.variants[i] != nil {
 		return sc.variants[i]
@@ -115,10 +116,10 @@ func (sc *Scenario) Variant(i int) *Scenario {
 	return sc
 }
 
-// Longest returns the longest virtual time of a run: duration plus drain.
+// Longest returns the most virtual time that a run can take: the duration, during which jobs arrive, plus the drain.
 func (sc *Scenario) Longest() time.Duration { return sc.Duration.Std() + sc.Drain.Std() }
 
-// Does reports whether a storm of the scenario injects a fault of that kind into processes or the store.
+// Does reports whether some storm of the scenario injects that kind of fault, such as fault.Crash, into nodes or store.
 func (sc *Scenario) Does(kind fault.ControlKind) bool {
 	return slices.ContainsFunc(sc.Storms, func(s Storm) bool {
 		c := s.Effect().Control
@@ -126,16 +127,16 @@ func (sc *Scenario) Does(kind fault.ControlKind) bool {
 	})
 }
 
-// TenantID returns the engine's number, from 1, of tenant index (from 0) of a class (an index of Jobs). Tenants of two
-// classes differ, except those with the same name. The number is the same for all variants.
+// TenantID returns the engine's number, from 1 and equal in all variants, of a tenant (owner of jobs) by its index in
+// the class with that index in Jobs. Tenants of several classes are one only if they have the same name in the file.
 func (sc *Scenario) TenantID(class, index int) engine.TenantID { return sc.tenantIDs[class][index] }
 
-// TenantNames returns the names of tenants by engine.TenantID: those in the file, and CLASS/INDEX for the others. The
-// caller must not change the list. Number 0 stands for no tenant.
+// TenantNames returns the names of tenants, indexed by engine.TenantID: those that the file gives, CLASS/INDEX for
+// others, and "" for number 0, no tenant. The list must not be changed.
 func (sc *Scenario) TenantNames() []string { return sc.tenantNames }
 
-// TenantIndex returns the index, from 0, of the tenant that a line of a recorded trace names among those of a class (an
-// index of Jobs): name is a tenant's name if the class's tenants have names, else its index as text. -1: there is none.
+// TenantIndex returns the index of a tenant among those of the class with that index in Jobs; -1: none. name is its
+// name or, if the tenants have none, its index in digits, as lines of an arrival trace give it.
 func (sc *Scenario) TenantIndex(class int, name string) int {
 	t := &sc.Jobs[class].Tenants
 	if len(t.Names) > 0 {
@@ -147,7 +148,7 @@ func (sc *Scenario) TenantIndex(class int, name string) int {
 	return -1
 }
 
-// numberTenants numbers the tenants of a scenario and its variants, so that a tenant has one number in all of them.
+// numberTenants stores what TenantID and TenantNames return, the same for the scenario and all its variants.
 func (sc *Scenario) numberTenants() {
 	names, numbers := []string{""}, map[string]engine.TenantID{}
 	number := func(name string) engine.TenantID {
@@ -179,8 +180,8 @@ func (sc *Scenario) numberTenants() {
 	}
 }
 
-// ClassesHit returns the indexes in Jobs of the classes that a storm hits, ascending: those in hits and those that call
-// a dependency in hits; all if hits is empty.
+// ClassesHit returns the indexes in Jobs of the classes that a storm affects, ascending: classes named in hits, and
+// those that call a dependency named in hits; all classes if hits is empty.
 func (sc *Scenario) ClassesHit(hits []string) []int {
 	var classes []int
 	for i := range sc.Jobs {

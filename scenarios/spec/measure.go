@@ -12,11 +12,11 @@ import (
 	"qsim/scenarios/reference"
 )
 
-// NoWindow is the error for a query during or after a storm with no known window; %s is the storm's quoted name.
+// NoWindow is the format of the error for a metric during or after a storm (%s: quoted) that an event triggers.
 const NoWindow = "storm %s begins with an event: nobody knows when it is"
 
-// Measure adds queries to those that runs of a scenario compute for the objectives. The error names an unknown metric,
-// storm, class or tenant.
+// Measure makes runs of the scenario compute further metrics, with filters, beside those of the objectives. The error
+// names an unknown metric, storm, class or tenant, or a filter that the metric does not take.
 func (sc *Scenario) Measure(queries []measure.Query) error {
 	for _, q := range queries {
 		if e := sc.checkQuery(q); e != nil {
@@ -29,7 +29,7 @@ func (sc *Scenario) Measure(queries []measure.Query) error {
 	return nil
 }
 
-// checkQuery returns an error for a query of an unknown metric, storm, class or tenant; nil if it is valid.
+// checkQuery returns an error if a metric with filters cannot be computed: an unknown name, or a filter not allowed.
 func (sc *Scenario) checkQuery(q measure.Query) *quantity.Error {
 	info, found := measure.Lookup(q.Metric)
 	if !found {
@@ -71,8 +71,7 @@ func (sc *Scenario) checkQuery(q measure.Query) *quantity.Error {
 	return nil
 }
 
-// Files returns the names of the files with values or arrivals for the scenario, in order, each once. OpenFile opens
-// them.
+// Files returns the sorted names of the data files (values, traces) of a scenario and its variants, for OpenFile.
 func (sc *Scenario) Files() []string {
 	names := slices.Sorted(maps.Keys(sc.files.dists))
 	for _, seen := range sc.all() {

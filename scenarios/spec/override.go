@@ -19,11 +19,11 @@ type Override struct {
 	NoFile bool
 }
 
-// String returns the override in the syntax of the command line.
+// String returns the override as a user writes it on the command line, such as --set engine.workers=80.
 func (o Override) String() string { return cmp.Or(o.Flag, "--set "+o.Path+"="+o.Value) }
 
-// ComparePaths compares the paths of two overrides by the order in which they are applied. A map comes before its keys,
-// and a key that names the kind of its map, and so replaces the map, before the other keys in it.
+// ComparePaths compares the paths of two overrides, for sorting, by which is applied first: a map before its keys, and
+// in a map first a key such as kind, which replaces the map.
 func ComparePaths(a, b string) int {
 	replaces := func(word string) int { return min(slices.Index(tree.Replacing, word), 0) } // 0: it does; -1: it does not
 	return slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), func(a, b string) int {
@@ -31,13 +31,13 @@ func ComparePaths(a, b string) int {
 	})
 }
 
-// Set returns the override that sets the key at path to a Go value of one of this package's types, such as a JobClass.
+// Set returns an Override that sets the key at a path, such as jobs.mail, to a Go value of one of this package's types.
 func Set(path string, value any) Override {
 	node := tree.Dumped(value)
 	return Override{Path: path, Value: tree.OneLine(&node)}
 }
 
-// Overrides returns the policy's `with:` as overrides of the whole scenario, in the order in which they are applied.
+// Overrides returns the policy's `with:` as overrides for the whole scenario, in the order in which they are applied.
 func (p *Policy) Overrides() []Override {
 	paths := slices.SortedFunc(maps.Keys(p.With), ComparePaths)
 	return plain.Map(paths, func(path string) Override { return Set(path, p.With[path]) })

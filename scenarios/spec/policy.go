@@ -19,7 +19,7 @@ import (
 // retries are both ready; 0 if it guarantees none.
 func (p *Policy) Entitled() float64 { return policies.Entitled(p.Kind, p.values) }
 
-// Policy is one of the fetch policies that a scenario compares, with its parameters and its overrides of other keys.
+// Policy is a fetch policy: it decides which job is claimed next. It has parameters, and overrides of other keys.
 type Policy struct {
 	Kind  string `yaml:"kind"`  // which policy it is: `qsim list policies` describes them
 	Label string `yaml:"label"` // name in tables and charts, at most 40 characters; unique
@@ -33,7 +33,7 @@ type Policy struct {
 	custom func(workers int) engine.Policy // constructor of a policy added by Compare; nil for others
 }
 
-// ReadParameter parses a parameter as a value of type typ, a Type constant of package policies, and stores the value.
+// ReadParameter parses and stores the policy's parameter of that name; typ is a Type constant of package policies.
 func (p *Policy) ReadParameter(name, typ string) error {
 	node := p.Params[name]
 	value, err := parseParameter(typ, &node)
@@ -47,7 +47,7 @@ func (p *Policy) ReadParameter(name, typ string) error {
 	return nil
 }
 
-// parseParameter parses the value of a policy parameter: a scalar, or for some types a map from job classes.
+// parseParameter returns a policy's parameter of type typ from a word or, for some types, a map from job classes.
 func parseParameter(typ string, node *yaml.Node) (policies.Value, error) {
 	if node.Kind == yaml.ScalarNode {
 		return policies.ParseValue(typ, node.Value)
@@ -64,16 +64,16 @@ func parseParameter(typ string, node *yaml.Node) (policies.Value, error) {
 	return policies.ParseMapping(typ, entries)
 }
 
-// Compare adds a policy implemented by the caller to the policies of the scenario, under a label that no other policy
-// may have.
+// Compare adds a policy written in Go to those that runs of the scenario compare. make returns a new one for a node
+// with so many workers. No other policy may have the label.
 func (sc *Scenario) Compare(label string, make func(workers int) engine.Policy) {
 	sc.Policies = append(sc.Policies, Policy{Kind: customKind, Label: label, custom: make})
 }
 
-// customKind is the policy kind of those that a caller adds as Go code, by Compare; no registered kind has its name.
+// customKind is the Kind of policies added by Compare; scenario files cannot name it.
 const customKind = "custom"
 
-// PolicyMaker returns a function that makes, for a single node, the policy with index i.
+// PolicyMaker returns a function that makes a new instance, for one node, of the policy with index i in Policies.
 func (sc *Scenario) PolicyMaker(i int) (func() engine.Policy, error) {
 	p, workers := &sc.Policies[i], int(sc.Engine.Workers)
 	if p.custom != nil {
@@ -88,9 +88,8 @@ func (sc *Scenario) PolicyMaker(i int) (func() engine.Policy, error) {
 	return func() engine.Policy { return plain.Must(policies.NewFor(p.Kind, p.values, workers, classes)) }, nil
 }
 
-// Select returns the scenario with only the policies that names select: labels, or else kinds. Objectives about
-// policies that were not selected are narrowed to the others, or dropped. The baseline is the first policy if it was
-// not selected.
+// Select returns a copy of the scenario with only those policies that PoliciesNamed finds for names. Objectives are
+// limited to these, or dropped if none is left. If the baseline was not selected, the first policy becomes it.
 func (sc *Scenario) Select(names []string) (*Scenario, error) {
 	var keep []int
 	for _, name := range names {
@@ -132,8 +131,8 @@ func (sc *Scenario) Select(names []string) (*Scenario, error) {
 	return &selected, nil
 }
 
-// Calm returns a scenario under one of its policies, with only the given storms and with that duration, for calibrating
-// a wall clock run.
+// Calm returns a copy of the scenario under the policy with that index, with another duration, no warm-up, no
+// objectives, and only the given storms: with it a wall-clock run is calibrated.
 func (sc *Scenario) Calm(policy int, lasts time.Duration, storms ...Storm) *Scenario {
 	calm := *sc.Variant(policy)
 	calm.Policies, calm.variants = sc.Policies, nil

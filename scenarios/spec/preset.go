@@ -10,7 +10,7 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// Preset holds the settings of a known system or design, as keys of a scenario.
+// Preset holds the settings of a known job system or design, for `engine: {preset: NAME}` and `retry: {preset: NAME}`.
 type Preset struct {
 	Name         string    `yaml:"name"`         // name: a-z 0-9 -
 	Family       string    `yaml:"family"`       // technology of the system, such as Redis
@@ -28,10 +28,10 @@ var presetText []byte
 
 var presets = tree.Builtin[[]Preset]("presets.yaml", presetText)
 
-// Presets returns the settings of all known job systems, as listed. The caller must not change their nodes.
+// Presets returns the settings of all known job systems, as listed in presets.yaml. Do not change their YAML nodes.
 func Presets() []Preset { return slices.Clone(presets()) }
 
-// PresetNamed returns the preset with that name or alias, in which _ may stand for -; nil if there is none.
+// PresetNamed returns the preset with that name or alias, nil if there is none. In name _ may stand for -.
 func PresetNamed(name string) *Preset {
 	if name == "" {
 		return nil // before the presets are read, which takes 3 ms
@@ -45,19 +45,19 @@ func PresetNamed(name string) *Preset {
 	return nil
 }
 
-// Setting is one key of a scenario with its value and its origin: a line, a preset, an override or a default.
+// Setting is a key of a scenario with its value and the source of that: a line, a preset, an override or a default.
 type Setting struct {
 	Path   string `json:"path"`   // path as for --set: jobs.mail.service; objectives by number from 1
 	Value  string `json:"value"`  // value as YAML on one line
 	Origin string `json:"origin"` // source: line 12, preset river (line 5), --set ..., or default with a reason
 }
 
-// Settings returns the values of a preset as keys of a scenario. Their Origin is empty.
+// Settings returns the keys that the preset sets, with paths such as engine.lease.ttl, and their values; no Origin.
 func (p *Preset) Settings() []Setting {
 	return flatten(flatten(nil, "engine", &p.Engine), "retry", &p.Retry)
 }
 
-// flatten appends the keys with their values in the YAML of the key at a path; none for a zero node.
+// flatten appends the keys inside the YAML value of the key at a path, with their values; a distribution is one value.
 func flatten(all []Setting, path string, value *yaml.Node) []Setting {
 	switch {
 	case value.IsZero():

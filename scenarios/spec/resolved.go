@@ -13,14 +13,14 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// Resolved returns the scenario as YAML with every key and its value in the order of the language. It loads to an equal
-// scenario. Equal scenarios give equal bytes, however their files were written.
+// Resolved returns YAML text with every key of the scenario and its value, defaults included, in the order of the
+// language. It loads to an equal scenario, and equal scenarios give equal text, however their files were written.
 func (sc *Scenario) Resolved() []byte {
 	return plain.Must(yaml.Dump(sc.Canonical(), yaml.WithIndent(2), yaml.WithLineWidth(-1),
 		yaml.WithQuotePreference(yaml.QuoteDouble))) // every value came from YAML
 }
 
-// Canonical returns a scenario with its free-form maps, such as a policy's overrides, sorted, to write equal YAML.
+// Canonical returns a copy of a scenario with free-form maps, such as `with:`, sorted: equal ones give equal YAML.
 func (sc *Scenario) Canonical() *Scenario {
 	same := *sc
 	preset := PresetNamed(sc.Engine.Preset)
@@ -40,7 +40,7 @@ func (sc *Scenario) Canonical() *Scenario {
 	return &same
 }
 
-// spell stores the overrides of every policy in the form in which Resolved writes them, without presets.
+// spell stores in every policy, of all variants, the form of its `with:` that Resolved writes: see spelled.
 func (sc *Scenario) spell() {
 	for i := range sc.Policies {
 		spelled := sc.spelled(i)
@@ -50,8 +50,8 @@ func (sc *Scenario) spell() {
 	}
 }
 
-// spelled returns the overrides of policy i with presets replaced by values. In a resolved scenario every key has a
-// value, which takes precedence over a preset's, so that a preset would change nothing.
+// spelled returns the `with:` of policy i with presets replaced by all values of engine and retry: in Resolved's text
+// each key has a value, over which a preset in `with:` would have no effect.
 func (sc *Scenario) spelled(i int) map[string]yaml.Node {
 	with, names := sc.Policies[i].With, false
 	for _, section := range []string{"engine", "retry"} {
@@ -76,7 +76,7 @@ func (sc *Scenario) spelled(i int) map[string]yaml.Node {
 	return spelled
 }
 
-// ConfigHash returns 8 hex digits that are equal for equal scenarios.
+// ConfigHash returns 8 hex digits of a hash of Resolved's text, which are equal for equal scenarios.
 func (sc *Scenario) ConfigHash() string {
 	sum := sha256.Sum256(sc.Resolved())
 	return hex.EncodeToString(sum[:4])

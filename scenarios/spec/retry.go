@@ -52,7 +52,7 @@ type Backoff struct {
 	Delays []Duration    `yaml:"delays,omitempty,flow"` // delays by number of failures; the last repeats
 }
 
-// retryPolicy returns the backoff policy that retry settings describe.
+// retryPolicy returns the retry policy for the engine to run; errorKind returns the number of a named error kind.
 func (r *Retry) retryPolicy(errorKind func(string) engine.ErrorKind) (*policies.Backoff, error) {
 	kind, err := policies.ParseBackoffKind(r.Backoff.Kind)
 	if err != nil {
@@ -72,7 +72,7 @@ func (r *Retry) retryPolicy(errorKind func(string) engine.ErrorKind) (*policies.
 	return b, b.Validate()
 }
 
-// KindsOf returns the error kinds of the given names, without those that no attempt can fail with.
+// KindsOf returns the engine's numbers of the named error kinds that errorKind knows: no attempt fails with others.
 func KindsOf(names []string, errorKind func(string) engine.ErrorKind) []engine.ErrorKind {
 	var kinds []engine.ErrorKind
 	for _, name := range names {
@@ -83,8 +83,8 @@ func KindsOf(names []string, errorKind func(string) engine.ErrorKind) []engine.E
 	return kinds
 }
 
-// normalize converts retry settings to one form: max-retries to max-attempts, a missing factor of an exponential
-// backoff to 2, and any jitter of a random delay to none.
+// normalize gives equal retry settings one form: max-retries becomes max-attempts, a missing factor of an exponential
+// backoff 2, and the jitter of a random delay none.
 func (r *Retry) normalize() {
 	if r.Backoff.Kind == "exponential" && r.Backoff.Factor == 0 {
 		r.Backoff.Factor = 2

@@ -44,7 +44,7 @@ type Scenario struct {
 	tenantNames []string            // names of tenants by number; number 0 is no tenant
 }
 
-// Objective is a bound on a metric: exactly one of Below and Above is set.
+// Objective is a bound on a metric, such as a quantile of waits, by which policies pass or fail: either Below or Above.
 type Objective struct {
 	Metric string `yaml:"metric"`           // what is bounded: `qsim list metrics` describes them
 	During string `yaml:"during,omitempty"` // only jobs enqueued in the storm of that name, or its window
@@ -63,10 +63,10 @@ type Objective struct {
 	line int
 }
 
-// Line returns the line of the objective in the scenario's file, from 1; 0 if it comes from an override.
+// Line returns the line of the scenario's file on which the objective stands, from 1; 0: it comes from an override.
 func (o *Objective) Line() int { return o.line }
 
-// Query returns what the objective bounds: its metric, narrowed as the objective says.
+// Query returns the objective's metric with its filters (storm, class, tenant, limit), for results to compute.
 func (o *Objective) Query() measure.Query {
 	q := measure.Query{Metric: o.Metric, During: o.During, After: o.After, Class: o.Class, Tenant: o.Tenant}
 	if o.Limit != nil {

@@ -26,7 +26,7 @@ type Storm struct {
 	Repeat  *Repeat  `yaml:"repeat,omitempty"` // repetition of the window; see Starts. Left out: none
 }
 
-// MarshalYAML returns the storm as a struct of the same fields, in which its Trouble has the key of the kind of storm.
+// MarshalYAML returns, for YAML, a struct with the storm's keys, in which Trouble is at the key of its kind.
 func (s Storm) MarshalYAML() (any, error) {
 	fields := reflect.VisibleFields(reflect.TypeFor[Storm]())
 	trouble := plain.Find(fields, func(f *reflect.StructField) bool { return f.Name == "Trouble" })
@@ -40,7 +40,7 @@ type Repeat struct {
 	Times Count    `yaml:"times"` // number of windows, the first included; at least 1
 }
 
-// Starts returns the start times of a storm's windows, in order. Each window lasts for the storm's length.
+// Starts returns the virtual times at which the storm's windows start, in order: one, or more if it repeats.
 func (s *Storm) Starts() []time.Duration {
 	starts := []time.Duration{s.At.Std()}
 	for len(starts) < int(s.Windows()) {
@@ -49,16 +49,16 @@ func (s *Storm) Starts() []time.Duration {
 	return starts
 }
 
-// End returns the end of a storm's last window; it means nothing for a storm that an event triggers.
+// End returns the virtual time at which the storm's last fault is over; it has no meaning if an event triggers it.
 func (s *Storm) End() time.Duration {
 	starts := s.Starts()
 	return starts[len(starts)-1] + cmp.Or(s.Effect().Lasts, s.For.Std())
 }
 
-// Effect returns the faults that a storm injects, without those whose keys are wrong.
+// Effect returns the faults that the storm injects, without those whose keys have errors.
 func (s *Storm) Effect() Effect { return s.kind().effect(s.Trouble, s.For) }
 
-// Events lists the names of the engine's events that can trigger a storm: all that happen on a node.
+// Events lists the names, such as leased, that a storm's key `on` may have: the engine's events that happen on a node.
 var Events = func() (names []string) {
 	for k := engine.EventKind(1); k < engine.NumEventKinds; k++ {
 		switch k {
@@ -70,8 +70,8 @@ var Events = func() (names []string) {
 	return names
 }()
 
-// CheckTrouble adds the errors in the keys of the storm's fault to those of the section in, which is the storm's: each
-// key is checked against its rule, and against the engine and the dependencies of the scenario.
+// CheckTrouble adds the errors and warnings in the keys of the storm's fault to the checker of in, the storm's Section:
+// those of each key, and those against the engine, classes and dependencies of sc.
 func (s *Storm) CheckTrouble(in checks.Section, sc *Scenario) {
 	own := &stormChecker{in.In(s.Kind()), in, sc, s, 0}
 	own.checkKeys(s.Trouble)
@@ -80,7 +80,7 @@ func (s *Storm) CheckTrouble(in checks.Section, sc *Scenario) {
 	}
 }
 
-// Windows returns the number of time windows in which a storm, a fault or burst, strikes: 1, or more if it repeats.
+// Windows returns the number of the storm's windows of time: 1, or more if it repeats. It is a float64 for products.
 func (s *Storm) Windows() float64 {
 	if s.Repeat == nil {
 		return 1

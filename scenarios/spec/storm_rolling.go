@@ -29,5 +29,5 @@ var _ = builtInStorm(90, "rolling", func(t *RollingStorm, lasts Duration) Effect
 		Control: &fault.Control{Kind: fault.Crash, For: t.RestartAfter.Std(), Every: t.Every.Std(), Rolls: true}}
 })
 
-// mostRestarts is the highest number of process kills of one storm.
+// mostRestarts is the highest number of process kills in one run by a storm of the kind rolling.
 const mostRestarts = 1_000_000

@@ -18,13 +18,13 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// Trouble is the fault or burst of a storm: a pointer to a struct with the keys of its kind, such as CrashStorm, with
-// rules in tags (see checkKeys). Each kind has a file of its own, storm_KIND.go, that registers it by builtInStorm. Its
-// struct may have a method Fill that sets defaults, and a method check for rules across keys. The example of a kind in
-// its documentation has the keys with a tag example, or is a storm of testdata/good/everything.yaml.
+// Trouble is the fault or burst of a storm: a pointer to a struct with the keys of one kind, such as CrashStorm. Each
+// kind has a file, storm_KIND.go, which registers it by builtInStorm. Tags of the fields hold rules (see checkKeys); a
+// method Fill sets defaults, a method check has rules across keys. The documentation shows as an example of a kind the
+// keys with a tag `example`, or a storm of testdata/good/everything.yaml.
 type Trouble any
 
-// stormKind is a kind of storm, such as crash.
+// stormKind is a kind of storm, such as crash: its key in scenario files, the type of its settings, and its effect.
 type stormKind struct {
 	rank int // place among the kinds: lower ones come first
 	key  string
@@ -33,11 +33,11 @@ type stormKind struct {
 	effect func(t Trouble, lasts Duration) Effect
 }
 
-// stormKinds lists the kinds of storm, such as crash, by rank; the first entry is for a storm without a Trouble.
+// stormKinds lists the kinds of storm, such as crash, by rank. The first entry is for storms without any.
 var stormKinds = []stormKind{{effect: func(Trouble, Duration) Effect { return Effect{} }}}
 
-// builtInStorm adds a kind of storm to stormKinds, by its rank, and returns the length of that list, so that a variable
-// in each kind's file can be initialized by the call.
+// builtInStorm adds a kind of storm to stormKinds, in the order of ranks; T is the struct of its settings. The result,
+// a number without a meaning, lets each kind's file call it in the initialization of a variable.
 func builtInStorm[T any](rank int, key string, effect func(t *T, lasts Duration) Effect) int {
 	at, taken := slices.BinarySearchFunc(stormKinds, rank, func(k stormKind, rank int) int { return k.rank - rank })
 	if at == 0 || taken {
@@ -48,15 +48,15 @@ func builtInStorm[T any](rank int, key string, effect func(t *T, lasts Duration)
 	return len(stormKinds)
 }
 
-// Troubles returns the keys that name the kinds of storm, such as crash and burst.
+// Troubles returns the kinds of storm (fault or burst), such as crash: a storm has its settings at the key of its kind.
 func Troubles() []string { return plain.Map(stormKinds[1:], func(k stormKind) string { return k.key }) }
 
-// NewTrouble returns an empty Trouble (the keys of a storm's fault) of the kind that key names, one of Troubles.
+// NewTrouble returns a pointer to the empty settings struct of a kind of storm; key is one of those from Troubles.
 func NewTrouble(key string) Trouble {
 	return reflect.New(stormKinds[1+slices.Index(Troubles(), key)].of.Elem()).Interface()
 }
 
-// kind returns the kind of a storm, by the type of its Trouble.
+// kind returns the entry of stormKinds for the type of the storm's Trouble.
 func (s *Storm) kind() *stormKind {
 	if k := plain.Find(stormKinds, func(k *stormKind) bool { return k.of == reflect.TypeOf(s.Trouble) }); k != nil {
 		return k
@@ -64,10 +64,10 @@ func (s *Storm) kind() *stormKind {
 	panic(fmt.Sprintf("spec: no kind of storm has keys of type %T", s.Trouble))
 }
 
-// Kind returns the key that names the kind of a storm, such as crash; "" if the storm has no Trouble.
+// Kind returns the kind of the storm, such as crash, which is its key in scenario files; "" if it is missing there.
 func (s *Storm) Kind() string { return s.kind().key }
 
-// stormChecker checks the keys of one storm, its Section of the YAML, against the scenario that contains the storm.
+// stormChecker checks the settings of one storm's fault, to whose map in the YAML tree its Section leads.
 type stormChecker struct {
 	checks.Section
 	around checks.Section // of the storm with its window
@@ -76,8 +76,8 @@ type stormChecker struct {
 	either int // number of the fault's keys given among those with the rule either
 }
 
-// Effect holds the faults of a storm, of processes, calls, attempts, dependencies and arrivals, as plain values:
-// simulations inject them, and bounds and warnings are computed from them. The zero value of a field is no fault.
+// Effect holds all faults that a storm of any kind can have, as plain values: simulations inject them, and bounds and
+// warnings are computed from them. Zero means no fault of that sort.
 type Effect struct {
 	Instant   bool          // the fault happens at the start of the window, whatever its length
 	Follows   bool          // the fault may be triggered by an event
@@ -104,8 +104,7 @@ type Effect struct {
 	Rate  *Factor // or factor on the class's rate
 }
 
-// ofProcess and the constants below are reasons, for users, why an injected fault (a kind of storm) exists in
-// simulations only, such as a frozen process.
+// ofProcess and the constants below are texts for users: why a kind of storm is possible in simulations only.
 const (
 	ofProcess = "a process of a run on the wall clock cannot be killed, frozen or set back from within"
 	ofNetwork = "the network is real: its faults cannot be had at will"
@@ -154,7 +153,7 @@ func (c *stormChecker) checkKeys(t Trouble) {
 	}
 }
 
-// checkWord checks a key that is an error kind or, by its rule, the name of a class or of a dependency.
+// checkWord checks the text at a key of a storm's fault: an error kind or, by the tag `rule`, a class or a dependency.
 func (c *stormChecker) checkWord(key, rule, value string) {
 	bad := checks.BadErrorKind(value)
 	switch {
@@ -168,7 +167,7 @@ func (c *stormChecker) checkWord(key, rule, value string) {
 	}
 }
 
-// checkNodes checks that the processes that a storm hits exist.
+// checkNodes checks that the nodes that a storm's key selects exist, and warns if it selects none.
 func (c *stormChecker) checkNodes(n Nodes, key string) {
 	if !c.Sound(key) || !c.Whole().Sound("engine.nodes") {
 		return
@@ -188,10 +187,10 @@ func (c *stormChecker) checkNodes(n Nodes, key string) {
 	c.Warn(none, key, "the storm hits no node")
 }
 
-// Calls lists the names of the calls between nodes and store that a storm can disturb or be triggered by.
+// Calls lists the names of the calls from nodes to the store that a storm can disturb, or be triggered by.
 var Calls = []string{"claim", "commit", "extend", "recover", "promote", "lead", "stats"}
 
-// callsNamed returns the set of the calls with these names; all calls if names is empty.
+// callsNamed returns which calls between nodes and store are in names, by engine.Op; all are if names is empty.
 func callsNamed(names []string) (set [engine.NumOps]bool) {
 	for op := engine.OpClaim; op < engine.NumOps; op++ {
 		set[op] = len(names) == 0 || slices.Contains(names, op.String())
@@ -199,7 +198,7 @@ func callsNamed(names []string) (set [engine.NumOps]bool) {
 	return set
 }
 
-// CheckCall adds an error to a checker if a word is not the name of a call between nodes and store.
+// CheckCall adds an error at the YAML node at if op is not the name of a call between nodes and store (see Calls).
 func CheckCall(c *checks.Checker, at *yaml.Node, op string) {
 	if !slices.Contains(Calls, op) {
 		c.Add(at, reference.UnknownWord("call", op, Calls, "want "+quantity.OrList(Calls)))

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestStormEither: a kind of storm with keys that exclude each other, as the schema has it, checks them.
+// TestStormEither checks that each kind of storm with keys tagged as exclusive has a check method, which reports two.
 func TestStormEither(t *testing.T) {
 	for _, k := range stormKinds[1:] {
 		either := 0
@@ -20,7 +20,7 @@ func TestStormEither(t *testing.T) {
 	}
 }
 
-// TestStormOfNoKind: a storm whose keys are of no kind's type is a mistake of the caller, and says so.
+// TestStormOfNoKind checks that a Storm whose Trouble is of no kind's type panics with a message: it is an error in Go.
 func TestStormOfNoKind(t *testing.T) {
 	defer func() {
 		if said := recover(); said != "spec: no kind of storm has keys of type spec.SlowStorm" {
@@ -31,8 +31,8 @@ func TestStormOfNoKind(t *testing.T) {
 	s.Effect()
 }
 
-// TestStormRanks: no two kinds of storm have one rank, so that their order, in which chaos draws them, does not depend
-// on the order of the files; and none comes before a storm without a kind.
+// TestStormRanks checks that registering a kind of storm panics for a rank that another has, or that is not above 0:
+// the order of kinds, in which chaos draws them, must not depend on the order of files.
 func TestStormRanks(t *testing.T) {
 	for _, rank := range []int{-1, 0, stormKinds[1].rank} {
 		func() {

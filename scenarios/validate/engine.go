@@ -11,7 +11,7 @@ import (
 	"qsim/scenarios/spec"
 )
 
-// checkEngine checks the size of the engine and its durations, and warns of settings that change nothing.
+// checkEngine checks the values of the key engine: its size and durations; and warns of settings that change nothing.
 func (c *validator) checkEngine() {
 	const most = reference.MostWorkers
 	e, in := &c.sc.Engine, c.In("engine")
@@ -59,11 +59,11 @@ func (c *validator) checkEngine() {
 		"fetch.cooldown-from fetch.cooldown", "there is no cooldown to begin").Help = "write cooldown: 100ms"
 }
 
-// slowTicks is the number of ticks of a timer in one run from which they take a minute or more, at 1 µs each.
+// slowTicks is the number of timer events (polls, heartbeats) in one run, at 1 µs each, of which checkTicks warns.
 const slowTicks = 1e8
 
-// checkTicks adds an error for each timer, such as a poll, that would go off more often than one run can have, and a
-// warning for one that makes a run slow.
+// checkTicks adds an error for each periodic timer of the engine, such as a poll, that fires more than
+// reference.MostTicks times in one run, and a warning for one that makes a run take minutes.
 func (c *validator) checkTicks(e *spec.Engine) {
 	in := c.In("engine")
 	for _, timer := range []struct {
@@ -88,7 +88,7 @@ func (c *validator) checkTicks(e *spec.Engine) {
 	}
 }
 
-// warnTicks warns of timers, each of which goes off as often as every says, that make a run slow.
+// warnTicks warns if timers (their number) with the period every fire so often until arrivals end that a run is slow.
 func (c *validator) warnTicks(key string, every spec.Duration, timers float64, what string) {
 	ticks := float64(c.sc.Duration) / float64(every) * timers // until arrivals end
 	refused := float64(c.sc.Longest())/float64(every)*float64(c.sc.Engine.Nodes) > reference.MostTicks
@@ -96,10 +96,10 @@ func (c *validator) warnTicks(key string, every spec.Duration, timers float64, w
 		what).Help = "fewer nodes, or longer pauses"
 }
 
-// elects reports whether nodes elect a leader: the reaper or the promoter runs on it alone.
+// elects reports whether the nodes elect a leader: they do if the reaper or the promoter runs on the leader alone.
 func elects(e *spec.Engine) bool { return e.Reaper.Owner == "leader" || e.Promoter.Owner == "leader" }
 
-// checkTimes reports durations of the engine that conflict, such as a heartbeat slower than the lease TTL.
+// checkTimes warns of durations of the engine that conflict, such as a heartbeat interval not below the lease TTL.
 func (c *validator) checkTimes(e *spec.Engine) {
 	in, l, commit, call := c.In("engine"), &e.Lease, &e.Commit, e.CallTimeout
 	beats := l.TTL > 0 && l.Heartbeat > 0
@@ -120,11 +120,11 @@ func (c *validator) checkTimes(e *spec.Engine) {
 		"no node leads: its office of %v is over when the store answers, after %s", e.Leader.TTL, seconds(answered))
 }
 
-// mostSteps is the highest number of elements in a list of delays.
+// mostSteps is the highest number of delays in a list of them: the pauses between commits, the table of a backoff.
 const mostSteps = 10_000
 
-// checkEarlyAck refuses limits on jobs in flight together with ack: early, by which a claim acks its jobs: the store
-// has no record of acked jobs that still run.
+// checkEarlyAck adds errors for limits on jobs in flight together with ack: early. A claim then acks its jobs, so that
+// the store does not know which of them run.
 func (c *validator) checkEarlyAck() {
 	if !c.sc.Engine.Ack.Value() {
 		return
@@ -141,7 +141,7 @@ func (c *validator) checkEarlyAck() {
 	}
 }
 
-// checkHotLoop reports settings that repeat a failing call at once, without end.
+// checkHotLoop adds errors for settings that repeat failing claims or commits without a pause: a run would never end.
 func (c *validator) checkHotLoop() {
 	if !c.Sound() {
 		return

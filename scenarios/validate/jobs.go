@@ -46,7 +46,7 @@ func (c *validator) checkJobs() {
 	c.Unique("job classes", c.Classes)
 }
 
-// checkJob checks the job class with index i; given is the YAML map by which the author described it.
+// checkJob checks the job class with index i; given is the YAML map that its author wrote, without defaults.
 func (c *validator) checkJob(i int, job *spec.JobClass, given *yaml.Node) {
 	in := c.In("jobs", i)
 	if in.Has("arrivals") {
@@ -157,7 +157,7 @@ func (c *validator) checkArrivals(i int, a *spec.Arrivals) {
 	}
 }
 
-// checkPhases adds errors for arrivals that switch on and off: phases that are too short, or more than a run can have.
+// checkPhases adds errors for on-off arrivals whose phases are too short on average, or too many for one run.
 func (c *validator) checkPhases(in checks.Section, a *spec.Arrivals) {
 	const least, most = 1e-6, reference.MostPhases
 	on, off, length := a.On.Dist().Mean(), a.Off.Dist().Mean(), a.Length(c.sc.Duration)

@@ -17,8 +17,8 @@ import (
 	"qsim/scenarios/spec"
 )
 
-// checkLoad compares the offered load with the workers' capacity, and with the size of a run that one machine can
-// simulate.
+// checkLoad adds an error if a run has more jobs than can be simulated, and warns if the offered load exceeds the
+// capacity of workers, or a limit on jobs in flight.
 func (c *validator) checkLoad() {
 	if !c.Sound("jobs", "duration", "engine", "storms") || len(c.sc.Jobs) == 0 {
 		return
@@ -45,8 +45,8 @@ func (c *validator) checkLoad() {
 	c.checkBuffer(busy, retries)
 }
 
-// checkBuffer warns of leases that are extended so often that a run is slow, and of more prefetched jobs than start
-// before their leases end, given the mean seconds and the mean retries of a job by class.
+// checkBuffer warns of so many heartbeats that a run is slow, and of prefetched jobs that wait for a worker longer than
+// their leases last. busy and again are, by class, the mean seconds of a worker and retries that a job takes.
 func (c *validator) checkBuffer(busy, again []float64) {
 	e, lease, total, attempts, running := &c.sc.Engine, &c.sc.Engine.Lease, 0.0, 0.0, 0.0
 	for i := range c.sc.Jobs {
@@ -69,7 +69,7 @@ func (c *validator) checkBuffer(busy, again []float64) {
 		Help = "prefetch fewer jobs, or give them longer leases"
 }
 
-// limit returns a limit on jobs, +Inf for 0: none.
+// limit returns a scenario's limit on a number of jobs as a float64: +Inf for 0, which means no limit.
 func limit(jobs spec.Count) float64 {
 	if jobs == 0 {
 		return math.Inf(1)
@@ -77,7 +77,7 @@ func limit(jobs spec.Count) float64 {
 	return float64(jobs)
 }
 
-// checkClassLoad warns of a class whose limit on jobs in flight is too low for its load, of so many seconds a job.
+// checkClassLoad warns if the jobs of class i, each running for busy seconds, come too fast for max-running or serial.
 func (c *validator) checkClassLoad(i int, job *spec.JobClass, busy float64) {
 	need := job.Arrivals.MeanRate() * busy
 	keys := cmp.Or(job.Serial, &spec.Serial{}).Keys
@@ -88,7 +88,7 @@ func (c *validator) checkClassLoad(i int, job *spec.JobClass, busy float64) {
 		"the class needs %s jobs running at once, but has %d keys%s", short(need), keys, grows)
 }
 
-// grows returns, for a warning, how long the backlog grows under a load above the capacity that lasts until end.
+// grows returns the end of a warning about overload: until when the backlog grows, if arrivals stop at end.
 func (c *validator) grows(end spec.Duration) string {
 	if end < c.sc.Duration {
 		return fmt.Sprintf(": the backlog grows until %v", end)
@@ -96,8 +96,8 @@ func (c *validator) grows(end spec.Duration) string {
 	return ": the backlog will never drain"
 }
 
-// checkOffered warns of a load, retries included, that exceeds the workers' capacity, at the busiest time of all
-// classes together. The mean seconds of a job and its mean retries are given by class.
+// checkOffered warns if the offered load of all classes at its highest exceeds the workers. busy and again are, by
+// class, the mean seconds of a worker and retries that a job takes.
 func (c *validator) checkOffered(busy, again []float64) {
 	jobs, workers := c.sc.Jobs, float64(c.sc.Engine.Nodes)*float64(c.sc.Engine.Workers)
 	capacity := plain.Plural(int(workers), "worker")
@@ -152,7 +152,7 @@ func (c *validator) checkOffered(busy, again []float64) {
 		short(worst/workers), even, c.grows(end)).Note = fmt.Sprintf("%s ÷ %s%s", sum, capacity, retries)
 }
 
-// checkTotal reports more jobs than one run can hold: usual arrivals and bursts together.
+// checkTotal adds an error for more jobs, with bursts, than a run can have. at: the node of the largest arrival rate.
 func (c *validator) checkTotal(jobs float64, at *yaml.Node) {
 	for i := range c.sc.Storms {
 		s := &c.sc.Storms[i]
@@ -170,7 +170,7 @@ func (c *validator) checkTotal(jobs float64, at *yaml.Node) {
 // many returns a number of jobs as text, such as 1,000,000,050.
 func many(jobs float64) string { return plain.Grouped(plain.Digits(jobs, 1)) }
 
-// meanText returns the mean rate as text, spelled as in the file if possible.
+// meanText returns the mean arrival rate of a class as text for a warning, such as "72/s", as in the file if possible.
 func meanText(a *spec.Arrivals) string {
 	if a.Rate.Num > 0 && a.On == nil {
 		return a.Rate.String()
@@ -178,7 +178,7 @@ func meanText(a *spec.Arrivals) string {
 	return short(a.MeanRate()) + "/s"
 }
 
-// short returns a ratio as text with three digits.
+// short returns a positive number as text with three significant digits, or more if it is 1000 or above.
 func short(ratio float64) string {
 	if ratio >= 100 {
 		return strconv.FormatFloat(ratio, 'f', 0, 64)
@@ -186,7 +186,7 @@ func short(ratio float64) string {
 	return strconv.FormatFloat(ratio, 'g', 3, 64)
 }
 
-// seconds returns a mean time with its unit as text, with three digits.
+// seconds returns a duration, given in seconds, as text with three significant digits and a unit: us, ms, s or min.
 func seconds(s float64) string {
 	switch {
 	case s < 1e-3:
@@ -199,8 +199,8 @@ func seconds(s float64) string {
 	return strconv.FormatFloat(s/60, 'g', 3, 64) + " min"
 }
 
-// checkEndless refuses a class whose jobs would fail again and again at one instant, so that the run never ends, or too
-// often for one run.
+// checkEndless adds an error if the jobs of class i that fail are retried without a pause, so that virtual time stands
+// still, or more often than one run can simulate.
 func (c *validator) checkEndless(i int) {
 	if !c.Sound() {
 		return
@@ -217,9 +217,8 @@ func (c *validator) checkEndless(i int) {
 	e.Note = fmt.Sprintf("they fail after %s on %.0f workers", seconds(takes), min(workers, jobs))
 }
 
-// checkExpiries refuses settings with too many recoveries for one run, where each lease is recovered the instant it
-// expires. A reaper holds recovered jobs under a lease of its own, which nothing extends; leases of workers expire too
-// if there are no heartbeats in time.
+// checkExpiries adds an error if leases expire and are recovered at once (reaper.every: 0s) so often that a run is too
+// large: leases of workers without heartbeats, or those under which the reaper holds recovered jobs.
 func (c *validator) checkExpiries() {
 	e := &c.sc.Engine
 	if e.Reaper.Every > 0 || e.Lease.Lasts() <= 0 || !c.Sound() || tooLarge(e) {
@@ -235,13 +234,13 @@ func (c *validator) checkExpiries() {
 		fmt.Sprintf("every %s for %v on %.0f %s", seconds(cycle), spec.Duration(c.sc.Longest()), holders, who)
 }
 
-// tooOften adds an error at a key if a run would have more events of a kind, such as polls, than one run can have.
+// tooOften adds an error at a key if a run would have more events of a kind (what, in plural) than reference.MostTicks.
 func tooOften(in checks.Section, key string, times float64, what string) *quantity.Error {
 	const most = reference.MostTicks
 	return in.Fault(times > most, key, "one run would make %.2g %s: at most %.0g", times, what, float64(most))
 }
 
-// tooLarge reports whether an engine has more nodes or workers than one run can have; that has been reported already.
+// tooLarge reports whether the engine has more nodes or workers than allowed, which other checks report as an error.
 func tooLarge(e *spec.Engine) bool {
 	return e.Nodes > reference.MostNodes || e.Workers > reference.MostWorkers
 }

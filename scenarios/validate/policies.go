@@ -49,7 +49,7 @@ func (c *validator) checkPolicies() {
 	}
 }
 
-// policyNames returns the labels and kinds of the scenario's policies, with the YAML nodes that give them.
+// policyNames returns the names by which a baseline or an objective may mean policies: labels and kinds.
 func (c *validator) policyNames() []checks.NameAt {
 	var names []checks.NameAt
 	for i := range c.sc.Policies {
@@ -90,12 +90,12 @@ func (c *validator) checkPolicy(in checks.Section, i int, p *spec.Policy) {
 	}
 }
 
-// seen reports whether a policy is checked in this pass; one with overrides is checked only in the pass that has them.
+// seen reports whether policy i is checked in this pass: that with its `with:` applied or, if it has none, the first.
 func (c *validator) seen(i int, p *spec.Policy) bool {
 	return c.policy == i || c.policy == NoPolicy && len(p.With) == 0
 }
 
-// impossiblePolicy reports an error of policies.New, at the parameter that the error names.
+// impossiblePolicy adds err, by which the constructor refused a policy's parameters, at the parameter that it names.
 func (c *validator) impossiblePolicy(in checks.Section, p *spec.Policy, err error) {
 	message := strings.TrimPrefix(err.Error(), "policy "+p.Kind+": ")
 	at := in.Place("kind")
@@ -117,8 +117,8 @@ func unknownParameter(kind *policies.Kind, name string) *quantity.Error {
 	return e
 }
 
-// checkWindow adds an error if an objective names, under the key during or after, a storm that the scenario lacks, or
-// one without a time that is known beforehand.
+// checkWindow adds an error if an objective's key during or after names an unknown storm, or one that an event
+// triggers, whose time is not known beforehand.
 func (c *validator) checkWindow(in checks.Section, key, name string) {
 	if name == "" || !c.Known("storm", in.Place(key), name, c.Storms) {
 		return
@@ -167,7 +167,7 @@ func (c *validator) checkWorst(in checks.Section, o *spec.Objective) {
 	in.Fault(none, "tenant", "%s has no worst tenant: %s", o.Metric, why)
 }
 
-// checkTenantNamed reports an unknown tenant in an objective.
+// checkTenantNamed adds an error if an objective names a tenant that no class has.
 func (c *validator) checkTenantNamed(in checks.Section, o *spec.Objective) {
 	var names []checks.NameAt
 	at := in.Place("tenant")
@@ -193,7 +193,7 @@ func (c *validator) checkTenantNamed(in checks.Section, o *spec.Objective) {
 	c.Known("tenant", at, o.Tenant, names)
 }
 
-// checkMetric checks the parts of an objective that depend on its metric.
+// checkMetric adds errors for an objective's unknown metric, filters that the metric does not take, and unfit bounds.
 func (c *validator) checkMetric(in checks.Section, o *spec.Objective) {
 	info, found := measure.Lookup(o.Metric)
 	if !found {
@@ -214,7 +214,7 @@ func (c *validator) checkMetric(in checks.Section, o *spec.Objective) {
 	checkBound(in, "above", &info, o.Above)
 }
 
-// checkBound adds an error if the unit of an objective's bound does not fit its metric. A nil bound is none.
+// checkBound adds an error if the bound at an objective's key, below or above, has not the metric's unit; nil: none.
 func checkBound(in checks.Section, key string, metric *measure.MetricInfo, b *spec.Bound) {
 	if b == nil || !in.Sound(key) {
 		return
@@ -234,8 +234,8 @@ func checkBound(in checks.Section, key string, metric *measure.MetricInfo, b *sp
 	in.Fault(!good, key, "%s wants %s", metric.Name, want)
 }
 
-// checkNeeds warns, if the scenario has no errors, of a policy without effect: it acts on a feature, such as tenants,
-// that the scenario lacks, and so claims as fifo. It does not warn if an objective expects the policy to miss.
+// checkNeeds warns of a policy that acts on something the scenario lacks, such as tenants, and so claims jobs as fifo
+// does. It does not if the scenario has errors, or if an objective expects the policy to miss.
 func (c *validator) checkNeeds() {
 	if !c.Clean() {
 		return
@@ -249,7 +249,7 @@ func (c *validator) checkNeeds() {
 	}
 }
 
-// meets reports whether a scenario has the features, such as tenants, without which a kind of policy acts as fifo.
+// meets reports whether a scenario has what a kind of policy needs, such as tenants, to act otherwise than fifo.
 func meets(sc *spec.Scenario, need policies.Need) bool {
 	if len(sc.Jobs) == 0 { // no jobs is an error of its own
 		return true
@@ -270,22 +270,21 @@ func meets(sc *spec.Scenario, need policies.Need) bool {
 	return true
 }
 
-// misplaces reports whether jobs that are claimed again may stand in line by another time than their due time: an order
-// by waits then differs.
+// misplaces reports whether retries or recovered jobs may become ready at another place in line than by their due time,
+// so that a policy that orders jobs by their waits differs from fifo.
 func misplaces(sc *spec.Scenario) bool {
 	return mayRetry(sc) && (sc.Engine.Place.Value() != engine.PlaceDue ||
 		sc.Engine.Reaper.Place.Value() != engine.PlaceDefault)
 }
 
-// expectedToFail reports whether an objective names the policy and expects a miss: its author does not rely on it.
+// expectedToFail reports whether an objective with expect: missed names the policy: its lack of effect is no surprise.
 func expectedToFail(sc *spec.Scenario, p *spec.Policy) bool {
 	return slices.ContainsFunc(sc.Objectives, func(o spec.Objective) bool {
 		return o.Expect == "missed" && slices.Contains(o.Policies, p.Label)
 	})
 }
 
-// severalTenants reports whether jobs belong to at least two tenants. A class whose jobs come from a trace may have any
-// number.
+// severalTenants reports whether the jobs belong to two tenants at least, or may, because they come from a trace.
 func severalTenants(sc *spec.Scenario) bool {
 	names := map[string]bool{}
 	for i := range sc.Jobs {
@@ -303,14 +302,13 @@ func severalTenants(sc *spec.Scenario) bool {
 	return len(names) > 1
 }
 
-// longRun is the assumed limit of a run time, as a multiple of its mean, and mostRun as the share of draws below it.
+// longRun times the mean, or the quantile at mostRun if longer, stands for a job's longest run time in mayRetry.
 const (
 	longRun = 20
 	mostRun = 1 - 1e-9
 )
 
-// mayRetry reports whether a job may be claimed more than once. Any storm but a burst may make attempts fail or leases
-// expire, so that the answer is false only where that is certain.
+// mayRetry reports whether some job may be claimed twice: false only if no attempt can fail and no lease can expire.
 func mayRetry(sc *spec.Scenario) bool {
 	if slices.ContainsFunc(sc.Storms, func(s spec.Storm) bool { return s.Effect().Class == "" }) {
 		return true

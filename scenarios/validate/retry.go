@@ -14,7 +14,7 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// checkRetry checks a retry policy; node is the YAML that it was decoded from, in its Section of the file.
+// checkRetry checks retry settings r, decoded from the YAML map node; in is their place in the file.
 func (c *validator) checkRetry(in checks.Section, node *yaml.Node, r *spec.Retry) {
 	if node == nil || node.Kind != yaml.MappingNode {
 		return
@@ -72,8 +72,8 @@ func (c *validator) checkRetry(in checks.Section, node *yaml.Node, r *spec.Retry
 	c.checkFree(node, r)
 }
 
-// checkNever warns of error kinds in never that no attempt fails with, but only where it is likely a mistake: the
-// default list has kinds that most scenarios lack.
+// checkNever warns of an error kind in never or free that no attempt fails with, but only if one is spelled like it:
+// the default list has kinds that most scenarios lack. node is the YAML list.
 func (c *validator) checkNever(node *yaml.Node, never []string) {
 	if node == nil || node.Line == 0 || node.Kind != yaml.SequenceNode || len(node.Content) != len(never) {
 		return
@@ -89,7 +89,7 @@ func (c *validator) checkNever(node *yaml.Node, never []string) {
 	}
 }
 
-// checkFree checks the error kinds of retry settings r, decoded from a YAML node, whose failures cost no attempt.
+// checkFree checks the error kinds of retry settings r whose failures cost no attempt; node: the YAML of r.
 func (c *validator) checkFree(node *yaml.Node, r *spec.Retry) {
 	free := tree.Lookup(node, "free")
 	c.checkNever(free, r.Free)
@@ -108,7 +108,7 @@ func (c *validator) checkFree(node *yaml.Node, r *spec.Retry) {
 	}
 }
 
-// checkClassRetry checks the retry settings of the job class with index i; own is the YAML of those that are its own.
+// checkClassRetry checks the retry settings of the job class with index i; own is the YAML map of those it overrides.
 func (c *validator) checkClassRetry(i int, own *yaml.Node) {
 	if base := c.Node("retry"); base != nil && base.Kind == yaml.MappingNode {
 		r := c.sc.RetryOf(i)

@@ -34,7 +34,7 @@ func (c *validator) checkStorm(in checks.Section, s *spec.Storm) {
 	c.checkWindows(in, s)
 }
 
-// checkWindows adds problems for windows of a storm that overlap, or that come or end after the arrivals do.
+// checkWindows adds errors for windows of a storm that overlap, and warns of those that come or end after arrivals do.
 func (c *validator) checkWindows(in checks.Section, s *spec.Storm) {
 	if !c.Sound("duration") || !in.Sound("at", "for", "repeat") || !c.checkRepeat(in, s) {
 		return
@@ -47,14 +47,13 @@ func (c *validator) checkWindows(in checks.Section, s *spec.Storm) {
 	in.Warn(late && s.Repeat == nil, "for at", "the storm ends at %v, after the arrivals end (%v)", end, whole)
 }
 
-// mostRepeats is the most windows of one storm, and mostEvents the highest nth, the number of the triggering event.
+// mostRepeats is the highest number of windows of one storm, and mostEvents that of its key nth, the count of events.
 const (
 	mostRepeats = 10_000
 	mostEvents  = 1_000_000_000
 )
 
-// checkRepeat reports whether the windows of a storm do not overlap and end at a time that can be represented; it adds
-// errors otherwise.
+// checkRepeat reports whether a storm's windows do not overlap and end in the time of a run; it adds errors otherwise.
 func (c *validator) checkRepeat(in checks.Section, s *spec.Storm) bool {
 	r := s.Repeat
 	if r == nil {
@@ -75,7 +74,7 @@ func (c *validator) checkRepeat(in checks.Section, s *spec.Storm) bool {
 	return !endless && !long
 }
 
-// checkTrouble checks that a storm has exactly one kind of fault, and that the keys of that fault are valid.
+// checkTrouble adds errors unless a storm has exactly one kind of fault, whose keys are valid.
 func (c *validator) checkTrouble(in checks.Section, s *spec.Storm) {
 	kinds := slices.DeleteFunc(spec.Troubles(), func(kind string) bool { return !in.Has(kind) })
 	sound, second := in.Sound(), append(kinds, "", "")[1]

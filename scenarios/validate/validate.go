@@ -1,5 +1,5 @@
 // Package validate finds mistakes in a scenario (a job queue with its load, faults and policies) whose single values
-// are well-formed: values that contradict each other, names of nothing, too large runs, and settings without effect.
+// are well-formed: values that contradict each other, unknown names, settings without effect, and too large runs.
 package validate
 
 import (
@@ -10,17 +10,17 @@ import (
 	"qsim/scenarios/spec"
 )
 
-// NoPolicy stands, in place of a policy's index, for a scenario without the overrides of any policy.
+// NoPolicy is the policy index that Scenario takes for a scenario to which no policy's `with:` has been applied.
 const NoPolicy = -1
 
-// validator compares the values of a scenario with each other, with the run and with what the scenario names.
+// validator checks the values of one scenario against each other; its methods add errors and warnings to a Checker.
 type validator struct {
 	checks.Section // of the whole scenario
 	sc             *spec.Scenario
 	policy         int // index of the policy whose overrides are in sc; NoPolicy: none
 }
 
-// Scenario adds a scenario's mistakes to a checker. policy is the index of the policy with the overrides, or NoPolicy.
+// Scenario adds all errors and warnings about a scenario to c. policy: the index of the one whose `with:` is applied.
 func Scenario(c *checks.Checker, sc *spec.Scenario, policy int) {
 	v := &validator{c.Whole(), sc, policy}
 	c.Classes = namesIn(v.In("jobs"), "class", sc.Jobs, func(j *spec.JobClass) string { return j.Class })
@@ -40,7 +40,7 @@ func Scenario(c *checks.Checker, sc *spec.Scenario, policy int) {
 	v.checkNeeds()
 }
 
-// namesIn returns the names of the elements of a list, which each element has under a key.
+// namesIn returns the names of the elements of a list such as jobs, each with the YAML node of the key that holds it.
 func namesIn[T any](list checks.Section, key string, all []T, name func(*T) string) (names []checks.NameAt) {
 	for i := range all {
 		names = append(names, checks.NameAt{Name: name(&all[i]), At: list.In(i).Place(key)})
@@ -60,7 +60,7 @@ func (c *validator) checkRun() {
 		"the warmup (%v) lasts as long as the run (%v): nothing would be measured", sc.Warmup, sc.Duration)
 }
 
-// tooMany reports whether a list has more elements than one run can have, and adds an error if so.
+// tooMany adds an error, and returns true, if a list of n elements (what: their plural noun) has more than most.
 func (c *validator) tooMany(n, most int, what, list string) bool {
 	c.In(list, most).Fault(n > most, "", "%d %s are too many: at most %d", n, what, most)
 	return n > most

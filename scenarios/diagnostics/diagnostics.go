@@ -1,6 +1,6 @@
-// Package diagnostics finds and writes what is wrong with the text of a scenario: each problem with its position, the
-// lines around it, and help. A Source knows the text and the positions of its values; its Cause looks behind an error
-// of the YAML parser for the mistake that an author made.
+// Package diagnostics holds the errors and warnings about the text of a scenario, and writes them for its author: each
+// with its position, the lines around it, and help. A Source knows the text and the positions of its values; its Cause
+// finds the author's mistake behind an error of the YAML parser.
 package diagnostics
 
 import (
@@ -28,7 +28,7 @@ const (
 // String returns "error" or "warning".
 func (s Severity) String() string { return [...]string{"?", "error", "warning"}[s] }
 
-// Diagnostic is one problem of a scenario.
+// Diagnostic is one error or warning about a scenario, with its place in the file.
 type Diagnostic struct {
 	Line, Col int    // position, from 1, in characters; Line 0: the diagnostic is about the whole file
 	Width     int    // number of characters to underline, at least 1
@@ -39,21 +39,21 @@ type Diagnostic struct {
 	Note      string // explanation, or empty
 }
 
-// Of returns a diagnostic made from an error and its position in the file.
+// Of returns an error e, whose position in the file is at, as a Diagnostic one character wide.
 func Of(e *quantity.Error, at yaml.Mark) Diagnostic {
 	return Diagnostic{Line: at.Line, Col: at.Column, Width: 1, Severity: Error,
 		Message: e.Message, Help: e.Help, Note: e.Note}
 }
 
-// List lists all problems of one scenario, in the order of the file.
+// List is the errors and warnings about one scenario.
 type List []Diagnostic
 
-// Errors returns the diagnostics that keep the scenario from running.
+// Errors returns the diagnostics that are errors, not warnings: with one of these a scenario cannot be run.
 func (ds List) Errors() List {
 	return slices.DeleteFunc(slices.Clone(ds), func(d Diagnostic) bool { return d.Severity != Error })
 }
 
-// Sorted orders diagnostics by position, errors first, and drops duplicates.
+// Sorted returns the list, sorted in place by position, errors first, overrides last, and without duplicates.
 func (ds List) Sorted() List {
 	slices.SortStableFunc(ds, func(a, b Diagnostic) int {
 		if (a.Set == "") != (b.Set == "") {
@@ -73,8 +73,8 @@ func (ds List) Sorted() List {
 // mostShown is the highest number of diagnostics that Text writes in full.
 const mostShown = 100
 
-// Text returns diagnostics of a file for a person: each with its position, the lines around it from the file's text
-// src, and help. Control characters of the file are replaced.
+// Text returns the list as text for a terminal: each diagnostic with its position, the lines around it and help. name
+// is the name of the file, and src its text, whose control characters are replaced.
 func (ds List) Text(name string, src []byte) string {
 	lines := splitLines(src)
 	var b strings.Builder
@@ -113,16 +113,16 @@ func (d *Diagnostic) render(b *strings.Builder, name string, lines []string) {
 	}
 }
 
-// mostColumns is the highest number of columns of a line in a text of diagnostics.
+// mostColumns is the highest number of terminal columns that Text uses for a line of the file or an override.
 const mostColumns = 100
 
-// shown is an excerpt of a line that fits on a terminal, with the columns to underline.
+// shown is the part of a file's line that a terminal shows, and the columns of it to underline.
 type shown struct {
 	text          string
 	before, width int // columns before the mark, and columns of the mark
 }
 
-// excerpt cuts a line to the part around its characters [col, col+width), counted from 1.
+// excerpt returns the part of a line around its characters [col, col+width), from 1, at most mostColumns wide.
 func excerpt(line string, col, width int) shown {
 	runes := []rune(line)
 	from := max(0, min(col-1, len(runes)))
@@ -153,7 +153,7 @@ func excerpt(line string, col, width int) shown {
 	return e
 }
 
-// display returns the visible form of a character, and its number of columns.
+// display returns what a terminal can show for a character, and how many columns that takes: 0, 1, 2 or more.
 func display(r rune) (string, int) {
 	switch {
 	case r == '\t':
@@ -179,7 +179,7 @@ var wide = &unicode.RangeTable{
 	R32: []unicode.Range32{{0x1f300, 0x1f64f, 1}, {0x1f900, 0x1f9ff, 1}, {0x20000, 0x3fffd, 1}},
 }
 
-// printable returns text in which characters are replaced that would move the cursor or end the line.
+// printable returns s with line breaks and tabs as spaces, and other characters that could move the cursor as U+FFFD.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
@@ -192,11 +192,11 @@ func printable(s string) string {
 	}, s)
 }
 
-// Cut returns a text cut to the width of a line in a text of diagnostics.
+// Cut returns s cut to mostColumns characters, the width of a line that Text writes.
 func Cut(s string) string { return quantity.Cut(s, mostColumns) }
 
-// splitLines splits a file into lines at the line ends of YAML: LF, CR LF, CR, and the three separators of Unicode. The
-// parser ends the last line if the file does not; an empty one follows.
+// splitLines splits a file at the line ends that YAML knows: LF, CR LF, CR, and three of Unicode. After a final line
+// end, and after a last line without one, stands one empty line.
 func splitLines(src []byte) []string {
 	return lineEnd.Split(strings.TrimPrefix(string(src), "\ufeff")+"\n", -1)
 }

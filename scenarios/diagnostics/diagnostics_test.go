@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestRender draws the caret under the mistake, whatever characters are on the line.
+// TestRender checks that the caret is drawn under the mistake, whatever characters are on the line.
 func TestRender(t *testing.T) {
 	for _, tt := range []struct {
 		name, src   string
@@ -44,8 +44,7 @@ func TestRender(t *testing.T) {
 	}
 }
 
-// TestRenderHostile: neither a name nor a message may bring control characters to a
-// terminal.
+// TestRenderHostile checks that neither file names nor messages bring control characters to a terminal.
 func TestRenderHostile(t *testing.T) {
 	ds := List{{Severity: Error, Message: "a\x1b[31m\nb", Help: "c\x07", Note: "d\r"}, {Severity: Warning, Set: "--set a=\x1b", Message: "e"}}
 	out := string(render(t, "f\x1b[0m", nil, ds))

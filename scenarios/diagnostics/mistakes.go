@@ -13,9 +13,9 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// Cause returns the author's likely mistake behind an error of the YAML parser, which may report it later in the text:
-// a character that looks like a space, a dash for a hyphen, or a placeholder of a template language. It moves mark to
-// the mistake. It returns nil if it finds none.
+// Cause returns the author's likely mistake behind an error of the YAML parser, such as a no-break space, a dash for a
+// hyphen, or a placeholder of a template language, and sets mark to its position, which may be a line earlier than that
+// of the error. It returns nil, and leaves mark, if it finds none.
 func (s *Source) Cause(e *yaml.LoadError, mark *yaml.Mark) *quantity.Error {
 	if e.Mark.Line < 1 || e.Mark.Line > len(s.lines) {
 		return nil
@@ -59,8 +59,8 @@ func (s *Source) noTemplate(at yaml.Mark) *quantity.Error {
 	return &quantity.Error{Message: noTemplates, Help: help}
 }
 
-// Alike completes the errors found: if the first is about a template placeholder or an odd space, where the parser
-// stops, it adds the others of both sorts in the text, until there are mostAlike.
+// Alike returns found, the errors in a file; if the first is about a template placeholder or an odd space, where the
+// parser stops, with all others of both sorts in the text added, up to mostAlike errors.
 func (s *Source) Alike(found List) List {
 	if first := found[0]; first.Message != noTemplates && first.Help != plainSpace {
 		return found
@@ -82,10 +82,10 @@ func (s *Source) Alike(found List) List {
 	return found
 }
 
-// mostAlike is the highest number of errors that Alike reports, since each template placeholder takes another parse.
+// mostAlike is the highest length of the list that Alike extends: each template placeholder takes another parse.
 const mostAlike = 20
 
-// withAt returns the list of diagnostics with an error added at a position, unless it has one there already.
+// withAt returns the list with an error appended at a position, unless the list has a diagnostic there already.
 func (ds List) withAt(at yaml.Mark, bad *quantity.Error) List {
 	if slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Line == at.Line && d.Col == at.Column }) {
 		return ds
@@ -93,7 +93,7 @@ func (ds List) withAt(at yaml.Mark, bad *quantity.Error) List {
 	return append(ds, Of(bad, at))
 }
 
-// from64 returns the text of at most 64 characters of a line, beginning at an index.
+// from64 returns, as text, at most 64 characters of a line from an index on, which is clamped to the line.
 func from64(line []rune, from int) string {
 	from = max(0, min(from, len(line)))
 	return string(line[from:min(len(line), from+64)])
@@ -102,7 +102,7 @@ func from64(line []rune, from int) string {
 // template matches placeholders for values in the notations of other tools, such as ${NAME}.
 var template = regexp.MustCompile(`\$\{[^}]*\}|\$\([^)]*\)|\{\{[^}]*\}\}|<%.*%>|\$[A-Z_][A-Z0-9_]*`)
 
-// pathAt returns the path of the key whose value, or placeholder for one, is at a position of the file; else "KEY".
+// pathAt returns the path of the key whose value, or template placeholder, is at a position of the file; else "KEY".
 func (s *Source) pathAt(at yaml.Mark) string {
 	masked := template.ReplaceAllFunc(s.text, func(found []byte) []byte { return bytes.Repeat([]byte("0"), len(found)) })
 	plain, _ := tree.Parse(masked)
@@ -117,8 +117,8 @@ func (s *Source) pathAt(at yaml.Mark) string {
 	return "KEY"
 }
 
-// strange returns an error about the first look-alike character of a line, such as a no-break space, and its column;
-// nil if there is none.
+// strange returns an error about the first character of a line that looks like another, such as a no-break space, and
+// its column from 1; nil if there is none.
 func strange(line string) (*quantity.Error, int) {
 	column, quote, begun := 0, rune(0), false
 	for _, r := range line {
@@ -157,13 +157,13 @@ var spacesLookAlike = map[rune]string{
 	'\u3000': "an ideographic space", '\u200b': "a zero-width space", '\u2009': "a thin space",
 }
 
-// neverClosed reports whether an error is about a bracket or quote never closed, which the parser notices only later.
+// neverClosed reports whether an error of the YAML parser means a bracket or quote never closed, noticed too late.
 func neverClosed(e *yaml.LoadError) bool {
 	return strings.Contains(e.Message, "unexpected end of stream") ||
 		strings.Contains(e.Message, "did not find expected ','")
 }
 
-// syntaxErrors lists the errors of the YAML parser, by a part of their text, with the wording for the file's author.
+// syntaxErrors lists errors of the YAML parser, by a part of their text, and what the file's author is told instead.
 var syntaxErrors = []struct {
 	says, message, help string
 	alone               bool // the place where the value around it starts is of no help
@@ -188,7 +188,7 @@ const (
 	rightIndent = "put the keys of one map, or the hyphens of one list, in one column"
 )
 
-// SyntaxError rewords an error of the YAML parser about text that is not valid YAML, for the author of the file.
+// SyntaxError returns an error of the YAML parser about text that is not YAML, reworded and with help for the author.
 func SyntaxError(e *yaml.LoadError) *quantity.Error {
 	for _, known := range syntaxErrors {
 		if strings.Contains(e.Message, known.says) {
@@ -202,8 +202,7 @@ func SyntaxError(e *yaml.LoadError) *quantity.Error {
 	return &quantity.Error{Message: strings.TrimPrefix(e.Message, "yaml: "), Note: context(e)}
 }
 
-// context returns, in words, the line on which the value around an error starts; "" if that is not known, or is the
-// place of the error.
+// context returns the note "... that starts on line N" about the value around a parser's error; "" if none is needed.
 func context(e *yaml.LoadError) string {
 	if e.ContextMsg == "" || e.ContextMark.Line <= 0 || e.ContextMark == e.Mark {
 		return ""

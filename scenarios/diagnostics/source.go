@@ -12,7 +12,7 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// Source is the text of one scenario, with the positions of its values.
+// Source is the text of one scenario with the positions of its values, to find what an error at a position is about.
 type Source struct {
 	text   []byte
 	lines  []sourceLine
@@ -21,7 +21,7 @@ type Source struct {
 	paths  map[yaml.Mark]string      // paths of the text's values, by position
 }
 
-// sourceLine is one line of a scenario, with its first look-alike character: see strange.
+// sourceLine is one line of a scenario's text, with the first character in it that looks like another: see strange.
 type sourceLine struct {
 	text   string
 	runes  []rune
@@ -29,7 +29,7 @@ type sourceLine struct {
 	column int
 }
 
-// NewSource returns the Source of a text. Index adds the positions of its values.
+// NewSource returns the Source of a scenario's text, as yet without the positions of values: Index adds these.
 func NewSource(text []byte) *Source {
 	s := &Source{text: text, width: map[yaml.Mark]*yaml.Node{}, around: map[*yaml.Node]*yaml.Node{},
 		paths: map[yaml.Mark]string{}}
@@ -40,7 +40,7 @@ func NewSource(text []byte) *Source {
 	return s
 }
 
-// Index records the positions and the paths of all values in a YAML node of the text, whose own path is path.
+// Index records the positions and the paths, such as jobs.mail.service, of all values in a YAML node; path is its own.
 func (s *Source) Index(node *yaml.Node, path string) {
 	mark := yaml.Mark{Line: node.Line, Column: node.Column}
 	if node.Kind == yaml.ScalarNode {
@@ -64,13 +64,13 @@ func (s *Source) Index(node *yaml.Node, path string) {
 	}
 }
 
-// At returns the scalar at a position of the text, and the map that has the scalar as a key; nil for what is not there.
+// At returns the scalar that starts at a position of the file and, if it is a key, the map around it; nil if none is.
 func (s *Source) At(mark yaml.Mark) (node, around *yaml.Node) {
 	node = s.width[mark]
 	return node, s.around[node]
 }
 
-// CharacterAt returns the character at a position of the text, 0 if there is none.
+// CharacterAt returns the character at a position of the file; 0 if there is none.
 func (s *Source) CharacterAt(at yaml.Mark) rune {
 	if at.Line < 1 || at.Line > len(s.lines) || at.Column < 1 || at.Column > len(s.lines[at.Line-1].runes) {
 		return 0
@@ -78,7 +78,7 @@ func (s *Source) CharacterAt(at yaml.Mark) rune {
 	return s.lines[at.Line-1].runes[at.Column-1]
 }
 
-// WidthOf returns the width in characters of a scalar in the file: with its quotes, and only of its first line.
+// WidthOf returns the number of characters, at least 1, to underline for a scalar: its first line, with its quotes.
 func WidthOf(node *yaml.Node) int {
 	first, _, _ := strings.Cut(node.Value, "\n")
 	width := utf8.RuneCountInString(first)

@@ -13,7 +13,7 @@ import (
 	"qsim/engine/quantity"
 )
 
-// Lookup returns the value of key in a YAML map, or nil.
+// Lookup returns the value of a key in a YAML map; nil if the map lacks the key, or the node is nil or no map.
 func Lookup(node *yaml.Node, key string) *yaml.Node {
 	if i := Position(node, key); i >= 0 {
 		return node.Content[i+1]
@@ -21,7 +21,7 @@ func Lookup(node *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// Position returns the index of the node of a key in the Content of a YAML map, or -1.
+// Position returns the index of a key's node in the Content of a YAML map, its value being the next; -1: no such key.
 func Position(node *yaml.Node, key string) int {
 	if node == nil || node.Kind != yaml.MappingNode {
 		return -1
@@ -34,7 +34,7 @@ func Position(node *yaml.Node, key string) int {
 	return -1
 }
 
-// LookupAt returns the element of a YAML list with that index, or nil.
+// LookupAt returns the element of a YAML list at an index; nil if it is too short, or the node is nil or no list.
 func LookupAt(node *yaml.Node, index int) *yaml.Node {
 	if node == nil || node.Kind != yaml.SequenceNode || index >= len(node.Content) {
 		return nil
@@ -42,7 +42,7 @@ func LookupAt(node *yaml.Node, index int) *yaml.Node {
 	return node.Content[index]
 }
 
-// Join returns the path of a key below another path, which may be empty.
+// Join returns path and key with a dot between them, such as engine.workers; key alone if path is "".
 func Join(path, key string) string { return strings.TrimPrefix(path+"."+key, ".") }
 
 // Pairs yields the keys of a YAML map with their values, and nothing for a node that is no map.
@@ -63,21 +63,21 @@ func isNull(node *yaml.Node) bool {
 	return node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null"
 }
 
-// Copied returns a copy of a YAML node, without its children, that has the file position of another node.
+// Copied returns a copy of a YAML node, without its children, at the file position of another node, at.
 func Copied(node, at *yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: node.Kind, Style: node.Style, Tag: node.Tag, Value: node.Value,
 		Line: at.Line, Column: at.Column}
 }
 
-// ListOf returns a YAML list of items that has the file position of a given node.
+// ListOf returns a YAML list of the given items, at the file position of a node.
 func ListOf(at *yaml.Node, items ...*yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: at.Line, Column: at.Column, Content: items}
 }
 
-// Scalar returns a YAML node for a plain scalar.
+// Scalar returns a YAML scalar of that text, without a position or quotes.
 func Scalar(text string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Value: text} }
 
-// OneLine returns a value as YAML on one line.
+// OneLine returns a YAML node as text on one line, such as {kind: fixed, delay: 60s}.
 func OneLine(value *yaml.Node) string {
 	flow := inFlow(value)
 	out, err := yaml.Dump(flow, yaml.WithLineWidth(-1), yaml.WithQuotePreference(yaml.QuoteDouble))
@@ -87,7 +87,7 @@ func OneLine(value *yaml.Node) string {
 	return strings.TrimSpace(strings.ReplaceAll(string(out), "\n", " "))
 }
 
-// Place gives a YAML node, and all nodes in it, the file position of another node.
+// Place sets the file position of a YAML node, and of all nodes in it, to that of another node, at.
 func Place(node, at *yaml.Node) {
 	node.Line, node.Column = at.Line, at.Column
 	for _, c := range node.Content {
@@ -95,7 +95,7 @@ func Place(node, at *yaml.Node) {
 	}
 }
 
-// Describe returns what a YAML node is, in words for the author of the file: a map, a list, or the quoted value.
+// Describe returns what a YAML node is, for an error text: "a map", "a list", or a scalar's text in quotes.
 func Describe(node *yaml.Node) string {
 	switch node.Kind {
 	case yaml.MappingNode:
@@ -106,17 +106,17 @@ func Describe(node *yaml.Node) string {
 	return quantity.Quote(node.Value)
 }
 
-// Errorf returns an error about a YAML file, formatted, with the file position of the node that it is about.
+// Errorf returns an error with formatted text and the file position of the YAML node that it is about.
 func Errorf(node *yaml.Node, format string, arguments ...any) *yaml.LoadError {
 	return ErrorAt(node, quantity.Errorf(format, arguments...))
 }
 
-// ErrorAt returns an error with the file position of the node that it is about.
+// ErrorAt returns the error e, which it wraps, with the file position of the YAML node that it is about.
 func ErrorAt(node *yaml.Node, e *quantity.Error) *yaml.LoadError {
 	return yaml.NewLoadError(yaml.ConstructorStage, e.Message, yaml.Mark{Line: node.Line, Column: node.Column}, e)
 }
 
-// Errors returns the single errors of the YAML parser that err joins; any other error is returned as one of that type.
+// Errors returns the errors that err, from the YAML library, joins; any other error becomes one without a position.
 func Errors(err error) []*yaml.LoadError {
 	if err == nil {
 		return nil
@@ -130,7 +130,7 @@ func Errors(err error) []*yaml.LoadError {
 	return []*yaml.LoadError{yaml.NewLoadError(yaml.ReaderStage, err.Error(), yaml.Mark{}, err)}
 }
 
-// inFlow returns a copy of node in YAML's flow style, so that it fits on one line.
+// inFlow returns a deep copy of a YAML node in flow style, {} and [], so that its text fits on one line.
 func inFlow(node *yaml.Node) *yaml.Node {
 	flow := *node
 	flow.Style = node.Style&^(yaml.LiteralStyle|yaml.FoldedStyle) | yaml.FlowStyle
@@ -147,7 +147,7 @@ func inFlow(node *yaml.Node) *yaml.Node {
 	return &flow
 }
 
-// Word returns the text of the value of a key in a YAML map, "" if the map lacks the key.
+// Word returns the text of a key's value in a YAML map; "" if the map lacks the key or its value is a map or list.
 func Word(node *yaml.Node, key string) string {
 	if value := Lookup(node, key); value != nil {
 		return value.Value
@@ -155,7 +155,7 @@ func Word(node *yaml.Node, key string) string {
 	return ""
 }
 
-// Plain removes quotes and other styles from a YAML node and all nodes in it; only scalars that need quotes keep them.
+// Plain removes, in place, quotes and flow style from a YAML node and all nodes in it, for output in the usual style.
 func Plain(node *yaml.Node) *yaml.Node {
 	node.Style = 0
 	for _, child := range node.Content {
@@ -164,7 +164,7 @@ func Plain(node *yaml.Node) *yaml.Node {
 	return node
 }
 
-// MapOf returns a YAML map of keys and values, in turn; the map and strings among them get the file position of a node.
+// MapOf returns a YAML map at the file position of at, of keys and values in turn: nodes, or strings placed there too.
 func MapOf(at *yaml.Node, pairs ...any) *yaml.Node {
 	result := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: at.Line, Column: at.Column}
 	for _, p := range pairs {
@@ -181,7 +181,7 @@ func MapOf(at *yaml.Node, pairs ...any) *yaml.Node {
 	return result
 }
 
-// Dumped returns a Go value as a YAML node.
+// Dumped returns the YAML node, without positions, that a Go value is encoded to.
 func Dumped(v any) yaml.Node {
 	var node yaml.Node
 	if err := node.Dump(v); err != nil {
@@ -193,7 +193,7 @@ func Dumped(v any) yaml.Node {
 	return node
 }
 
-// InOrder returns a copy of node without positions and styles, with sorted keys.
+// InOrder returns a deep copy of a YAML node with sorted keys and no positions or styles: equal values, equal text.
 func InOrder(node *yaml.Node) *yaml.Node {
 	plain := &yaml.Node{Kind: node.Kind, Tag: node.Tag, Value: node.Value}
 	if node.Kind != yaml.MappingNode {
@@ -212,12 +212,11 @@ func InOrder(node *yaml.Node) *yaml.Node {
 	return plain
 }
 
-// Strict holds the decoding options that refuse unknown keys. Parse itself refuses duplicate keys: the library's search
-// for them takes time quadratic in their number.
+// Strict holds the YAML library's options for decoding a tree from Parse: an unknown key is an error, a duplicate none.
 var Strict = []yaml.Option{yaml.WithKnownFields(), yaml.WithUniqueKeys(false)}
 
-// Builtin returns a function for the value of a YAML file that is built into the program. It reads the text once, and
-// panics if that is not valid.
+// Builtin returns a function that returns the value decoded from the text of a YAML file embedded in the program. The
+// text is parsed at the first call, which panics if it is not valid; file is its name, for the panic.
 func Builtin[T any](file string, text []byte) func() T {
 	return sync.OnceValue(func() (value T) {
 		node, problems := Parse(text)
@@ -231,7 +230,7 @@ func Builtin[T any](file string, text []byte) func() T {
 	})
 }
 
-// AllInOrder returns a copy of a map from names to YAML nodes with each node sorted as by InOrder.
+// AllInOrder returns a copy of a map, each of whose YAML nodes is sorted as by InOrder.
 func AllInOrder(m map[string]yaml.Node) map[string]yaml.Node {
 	result := maps.Clone(m)
 	for _, key := range slices.Sorted(maps.Keys(m)) {

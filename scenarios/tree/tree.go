@@ -1,6 +1,6 @@
-// Package tree reads YAML as plain trees: maps with string keys, lists and scalars, each with its position, without
-// aliases and merges. Merged overlays one tree by another; of the language it knows only which keys replace a map as
-// a whole. ErrorAt places an error at the node that it is about.
+// Package tree parses YAML to plain trees: maps with string keys, lists and scalars, each with its position, without
+// aliases and merges. Merged overlays one tree by another; of the scenario language it knows only which keys replace or
+// exclude others. ErrorAt makes an error with the position of a node.
 package tree
 
 import (
@@ -14,16 +14,16 @@ import (
 	"qsim/engine/quantity"
 )
 
-// MostBytes and the constants below limit the text of a scenario. The largest scenario shipped has a tenth of either; a
-// long table of values belongs in a file of its own.
+// MostBytes and the constants below limit the text of a scenario: its length, keys and values, and levels. The largest
+// scenario shipped has a tenth of the first two; a long table of values belongs in a file of its own.
 const (
 	MostBytes   = 256 << 10
 	MostEntries = 20_000
 	MostDepth   = 32
 )
 
-// reader turns a YAML document into a plain tree (maps with string keys, lists and scalars, without aliases, merges or
-// empty values) and collects the errors.
+// reader copies a parsed YAML document as a plain tree (maps with string keys, lists and scalars, without aliases,
+// merges or empty values) and collects the errors.
 type reader struct {
 	problems []*yaml.LoadError
 	nodes    int
@@ -35,7 +35,8 @@ func (r *reader) report(at *yaml.Node, e *quantity.Error) {
 	r.problems = append(r.problems, ErrorAt(at, e))
 }
 
-// Parse parses one YAML document into a tree without aliases and merges, nil if there is none, and returns its errors.
+// Parse parses one YAML document to a plain tree, see the package comment, without what is wrong in it, and returns all
+// errors. The tree is nil if the text is no YAML, is empty, or exceeds MostEntries.
 func Parse(src []byte) (*yaml.Node, []*yaml.LoadError) {
 	limits := yaml.WithPlugin(loaderlimits.New(loaderlimits.DepthValue(MostDepth)))
 	loader, err := yaml.NewLoader(strings.NewReader(string(src)), limits)
@@ -74,7 +75,7 @@ func nothingHere() *quantity.Error {
 	return &quantity.Error{Message: "there is nothing in it", Help: "a scenario needs at least `jobs`"}
 }
 
-// copy returns a copy of a YAML node as a plain tree, without aliases, merges and empty values.
+// copy returns a plain copy of a YAML node, without aliases, merges and values that are wrong; nil if the node is.
 func (r *reader) copy(node *yaml.Node) *yaml.Node {
 	if node.Kind == yaml.AliasNode {
 		if r.open[node.Alias] {
@@ -169,16 +170,16 @@ func (r *reader) copyMapping(node, plain *yaml.Node) {
 	}
 }
 
-// thousands matches the digits after the comma of a number such as 1,000/s.
+// thousands matches what follows the comma in a number such as 1,000/s: three digits, and perhaps a unit.
 var thousands = regexp.MustCompile(`^[0-9]{3}(\D.*)?$`)
 
-// afterComma reports whether YAML has split a number such as 1,000 at its comma, into a value and a key after it.
+// afterComma reports whether a value and the next key are a number such as 1,000 that YAML has split at its comma.
 func afterComma(value, key *yaml.Node) bool {
 	return value.Kind == yaml.ScalarNode && quantity.IsNumber(value.Value) && thousands.MatchString(key.Value) &&
 		key.Line == value.Line && key.Column == value.Column+len(value.Value)+1
 }
 
-// merge adds to the map plain the keys of a YAML merge `<<: source`, except those that the map has already.
+// merge adds the keys of a YAML merge, `<<: source`, to the map plain, except those in have, which are there already.
 func (r *reader) merge(source, plain *yaml.Node, have map[string]*yaml.Node) {
 	at := source
 	if source.Kind == yaml.AliasNode {
@@ -208,17 +209,17 @@ func (r *reader) merge(source, plain *yaml.Node, have map[string]*yaml.Node) {
 	}
 }
 
-// Replacing lists the keys that name the kind of a map. A map with one replaces all of the map that it overlays.
+// Replacing lists the keys that name the kind of a map. A map with one replaces, in Merged, all of the map under it.
 var Replacing = []string{"kind", "dist", "process"}
 
-// exclusive lists pairs of keys that exclude each other: setting one drops the other.
+// exclusive lists pairs of keys of which a map has one at most: in Merged, the one in over drops the other from base.
 var exclusive = [][2]string{{"max-attempts", "max-retries"}, {"below", "above"}, {"guard", "idempotent"}}
 
-// Merged returns a YAML map with the keys of base and of over, which wins. It shares nodes with both, and changes none.
+// Merged returns a YAML map with the keys of base and over, nested maps alike; in both, over's value wins. It shares
+// nodes with base and over, which stay unchanged.
 func Merged(base, over *yaml.Node) *yaml.Node { return MergedAt("", base, over) }
 
-// MergedAt returns the values base and over of one key merged as by Merged, or over alone if one of them is no map or
-// over replaces base as a whole.
+// MergedAt returns the value of a key by its values base and over: both merged, or over if one is no map or replaces.
 func MergedAt(key string, base, over *yaml.Node) *yaml.Node {
 	if base == nil || base.Kind != yaml.MappingNode || over.Kind != yaml.MappingNode || replaces(key, base, over) {
 		return over
@@ -240,8 +241,8 @@ func MergedAt(key string, base, over *yaml.Node) *yaml.Node {
 	return result
 }
 
-// replaces reports whether over replaces base, another value of a key, as a whole and not key by key. Maps with a kind
-// do, since keys of another kind would be wrong, and shares of errors, since they must add up to one.
+// replaces reports whether, as the value of a key, the map over replaces base as a whole instead of key by key: if it
+// has a key of Replacing, or is the shares of errors, which must add up to 100%.
 func replaces(key string, base, over *yaml.Node) bool {
 	for _, k := range Replacing {
 		belongs := key == "backoff" && k == "kind" || key == "arrivals" && k == "process" || Lookup(base, k) != nil

@@ -1,6 +1,6 @@
-// Package reference documents the keys of scenario files: the table of their defaults and rules, the tables of the
-// kinds of distributions, backoffs and arrival processes, the words of other job systems for them, and their
-// descriptions, which come from the JSON schema.
+// Package reference documents the keys of scenario files: their defaults and rules, the kinds of distributions,
+// backoffs and arrival processes, what other job systems call them (all in YAML files of this package), and their
+// descriptions, which it reads from the JSON schema.
 package reference
 
 import (
@@ -18,7 +18,7 @@ import (
 //go:embed language.yaml
 var languageText []byte
 
-// Tables returns the tables about scenario keys and kinds that language.yaml contains; the file is read once.
+// Tables returns the content of language.yaml: the defaults and rules of keys, and the kinds of maps. Read-only.
 var Tables = tree.Builtin[*tables]("language.yaml", languageText)
 
 // tables is the content of language.yaml: defaults, rules of keys, kinds of maps, types of values, and lists.
@@ -48,15 +48,15 @@ type Entry struct {
 type Rule struct {
 	Required, Positive bool
 	Least              int
-	Most               Limit
+	Most               Limit  // 0: the value is no count
 	Why                string // reason for the limit most
 	Named              string // noun for the name that the value is: a-z, 0-9, - and _; empty: it is none
 }
 
-// Limit is the highest count that a Rule allows as the value of a key.
+// Limit is the highest count that a Rule allows as a key's value; 0: the rule is not about a count.
 type Limit int
 
-// UnmarshalText parses a limit: a number, or the name of a constant of this package, such as workers for MostWorkers.
+// UnmarshalText parses a number, or the name of a constant of this package: nodes, workers, batch, jobs or resubmits.
 func (l *Limit) UnmarshalText(text []byte) error {
 	shared := map[string]Limit{"nodes": MostNodes, "workers": MostWorkers, "batch": MostBatch, "jobs": MostJobs,
 		"resubmits": MostResubmits}
@@ -69,11 +69,11 @@ func (l *Limit) UnmarshalText(text []byte) error {
 	return err
 }
 
-// DefaultError is the error kind of attempts that fail for no stated reason.
+// DefaultError is the error kind of failing attempts for which a scenario gives no other.
 const DefaultError = "error"
 
-// Defaults returns the default values, as YAML without file positions, of a "scenario" or of the elements of the list
-// with that key; nil if they have none.
+// Defaults returns the YAML map, without file positions, of the default values of a whole scenario (of is "scenario")
+// or of each element of a list (of is its key, such as jobs); nil if there are none.
 func Defaults(of string) *yaml.Node { return tree.Lookup(defaults(), of) }
 
 var defaults = sync.OnceValue(func() *yaml.Node {
@@ -82,7 +82,7 @@ var defaults = sync.OnceValue(func() *yaml.Node {
 	return &values
 })
 
-// MostNodes and the constants below limit the size of one run.
+// MostNodes and the constants below are the highest numbers of things that one run may have: more is an error.
 const (
 	MostNodes    = 100_000
 	MostWorkers  = 1_000_000 // workers of all nodes
@@ -109,14 +109,14 @@ func starred(path string) string {
 	return strings.Join(words, ".")
 }
 
-// Matches reports whether path matches a pattern, in which * stands for any single key, name or index.
+// Matches reports whether a path such as jobs.mail.service matches a pattern, in which * is any one word between dots.
 func Matches(pattern, path string) bool {
 	matches := func(want, have string) bool { return want == "*" || want == have }
 	return slices.EqualFunc(strings.Split(pattern, "."), strings.Split(path, "."), matches)
 }
 
-// WithName returns the parts of a path (split at dots) with the first few joined into one if they spell one of names,
-// which may contain dots; it chooses the longest such name.
+// WithName joins the first few words of a path that was split at its dots, if together they spell one of names, the
+// longest if several: names may contain dots.
 func WithName(path, names []string) []string {
 	for n := len(path); n > 1; n-- {
 		if name := strings.Join(path[:n], "."); slices.Contains(names, name) {

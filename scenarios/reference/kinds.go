@@ -13,22 +13,22 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// KindTable lists the kinds of one sort of map in scenario files, such as kinds of distributions, and the keys of each.
+// KindTable lists, for one sort of map in scenario files such as a distribution, its kinds and which keys each takes.
 type KindTable struct {
 	Noun string    // noun for the map: "distribution"
 	Key  string    // key that names the kind: "dist"
 	Rows []kindRow `yaml:"kinds"`
 }
 
-// kindRow is a combination of keys that defines a kind, such as mean and cv of a lognormal distribution. A kind may
-// have several, one after the other, the first of which has its documentation.
+// kindRow is one combination of keys by which a kind can be given, such as mean and cv for the lognormal distribution.
+// A kind with several has them in a row, the first with its documentation.
 type kindRow struct {
 	Kind               string
 	Required, Optional []string
 	Doc, Example       string
 }
 
-// Check returns errors for the keys that a map lacks, or that its kind does not take.
+// Check returns errors for a map, with its kind at Key, that lacks a key of its kind, or has one of another kind only.
 func (t *KindTable) Check(node *yaml.Node) []*yaml.LoadError {
 	name := tree.Lookup(node, t.Key)
 	if name == nil {
@@ -62,19 +62,19 @@ func (t *KindTable) Check(node *yaml.Node) []*yaml.LoadError {
 	return problems
 }
 
-// Unknown returns the error for a YAML node that names a kind, such as that of a distribution, which the table lacks.
+// Unknown returns the error, with help, for a YAML node that gives as the kind of a map a word that the table lacks.
 func (t *KindTable) Unknown(name *yaml.Node) *yaml.LoadError {
 	bad := quantity.Errorf("unknown %s %s", t.Noun, quantity.Quote(name.Value))
 	bad.Help = cmp.Or(nearest(name.Value, t.Kinds()), "want "+quantity.OrList(t.Kinds()))
 	return tree.ErrorAt(name, bad)
 }
 
-// missing returns the keys that a combination of keys requires and a map does not have.
+// missing returns the required keys of the combination r that a YAML map does not have.
 func (r kindRow) missing(node *yaml.Node) []string {
 	return slices.DeleteFunc(slices.Clone(r.Required), func(key string) bool { return tree.Lookup(node, key) != nil })
 }
 
-// spell returns, for error messages, a sentence with the combinations of keys (rows) that a kind of map takes.
+// spell returns, for error messages, the combinations of keys of one kind: "lognormal takes p50, p99; or mean, cv".
 func spell(rows []kindRow) string {
 	var ways []string
 	for _, row := range rows {
@@ -87,20 +87,20 @@ func spell(rows []kindRow) string {
 	return rows[0].Kind + " takes " + strings.Join(ways, "; or ")
 }
 
-// Kinds returns the names of the kinds in the table, such as all distributions, each once, in the table's order.
+// Kinds returns the names of all kinds in the table, such as exponential, each once, in the table's order.
 func (t *KindTable) Kinds() []string {
 	return slices.Compact(plain.Map(t.Rows, func(row kindRow) string { return row.Kind }))
 }
 
-// RowsOf returns the combinations of keys by which a kind, such as one of distribution, can be given.
+// RowsOf returns the combinations of keys by which the kind of that name can be given; none if the table lacks it.
 func (t *KindTable) RowsOf(kind string) []kindRow {
 	return slices.DeleteFunc(slices.Clone(t.Rows), func(row kindRow) bool { return row.Kind != kind })
 }
 
-// Doc returns the documentation of a kind, such as a storm or a distribution.
+// Doc returns the documentation, for users, of a kind in the table; it panics if the table lacks the kind.
 func (t *KindTable) Doc(kind string) string { return t.RowsOf(kind)[0].Doc }
 
-// takes reports whether this combination of keys, which defines a kind of map, includes the given key.
+// takes reports whether a key is among the required or optional keys of the combination r.
 func (r kindRow) takes(key string) bool {
 	return slices.Contains(r.Required, key) || slices.Contains(r.Optional, key)
 }

@@ -11,7 +11,7 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// Key is the documentation of one key of scenario files.
+// Key is the documentation, for users, of one key of scenario files.
 type Key struct {
 	Path     string   `json:"path"`               // path, with capitals for names of list elements: jobs.CLASS.service
 	Value    string   `json:"value"`              // description of the values: duration, late | early, map
@@ -23,7 +23,7 @@ type Key struct {
 	Least, Most int `json:"-"` // bounds of a count; both 0: the key is no count, or has none
 }
 
-// Kind is the documentation of one kind of a map, such as the exponential distribution or the crash storm.
+// Kind is the documentation, for users, of one kind of a map, such as the exponential distribution or the crash storm.
 type Kind struct {
 	Name    string `json:"name"`
 	Doc     string `json:"doc"`
@@ -31,10 +31,10 @@ type Kind struct {
 	Example string `json:"example"` // example of the map, as YAML
 }
 
-// Kinds lists the kinds of storms, arrivals, distributions and backoffs.
+// Kinds holds the documentation of all kinds of storms, arrival processes, distributions and backoffs.
 type Kinds struct{ Storms, Arrivals, Distributions, Backoffs []Kind }
 
-// Language is the documentation of scenario files: of every key, a map before its keys, and of every kind of a map.
+// Language is the documentation of scenario files: of all keys, a map before the keys in it, and all kinds of maps.
 type Language struct {
 	Keys  []Key
 	Kinds Kinds
@@ -42,7 +42,7 @@ type Language struct {
 	root, defs *yaml.Node // the schema, and its definitions by Go type
 }
 
-// KeysIn returns the keys of the map that is decoded to the Go type of that name, in order; nil if there is none.
+// KeysIn returns the keys of the map that is decoded to the Go type called in, such as "Retry"; nil if there is none.
 func (l *Language) KeysIn(in string) (keys []string) {
 	of := tree.Lookup(l.defs, in)
 	switch in {
@@ -57,8 +57,8 @@ func (l *Language) KeysIn(in string) (keys []string) {
 	return keys
 }
 
-// KeyOf returns the documentation of the key at a path in a scenario: jobs.CLASS.timeout for jobs.mail.timeout. Keys of
-// a class's retry have that of retry, keys of a policy's `with:` that of the keys that they override.
+// KeyOf returns the documentation of the key at a path in a scenario: for jobs.mail.timeout that of jobs.CLASS.timeout,
+// for a class's retry keys that of retry, and for keys in a policy's `with:` that of the keys that they override.
 func (l *Language) KeyOf(path string) (Key, bool) {
 	if policy, rest, found := strings.Cut(path, ".with."); found && strings.HasPrefix(policy, "policies.") {
 		path = rest
@@ -77,11 +77,11 @@ func (l *Language) KeyOf(path string) (Key, bool) {
 	return Key{}, false
 }
 
-// DefinitionsAt is the prefix of references to the schema's definitions.
+// DefinitionsAt is the prefix of a JSON schema's "$ref" to one of its own definitions; the definition's name follows.
 const DefinitionsAt = "#/$defs/"
 
-// Read returns the documentation that the JSON schema contains, including the comments of the structs; storms are the
-// keys that name the kinds of storm. A kind that the schema lacks has no example. Read panics if the schema is no YAML.
+// Read returns the documentation in the JSON schema of scenario files, whose descriptions were made from Go comments;
+// storms are the kinds of storm, of which the schema may lack new ones. It panics if it cannot parse the schema.
 func Read(schema []byte, storms []string) *Language {
 	root, problems := tree.Parse(schema) // JSON is YAML, so the parser keeps the order of the values
 	if len(problems) > 0 {
@@ -107,8 +107,8 @@ func Read(schema []byte, storms []string) *Language {
 	return l
 }
 
-// walk returns the documentation of the keys below a path, whose JSON schema is s. It returns the costs per row once,
-// since they are the same for every kind of store call.
+// walk returns the documentation of all keys below a path, where s is the JSON schema of that map. The costs per row,
+// which are the same for each kind of store call, are returned once, with CALL in their paths.
 func (l *Language) walk(path string, s *yaml.Node) []Key {
 	var all []Key
 	properties, rows := tree.Lookup(s, "properties"), tree.Lookup(l.defs, "RowCosts")
@@ -129,7 +129,7 @@ func (l *Language) walk(path string, s *yaml.Node) []Key {
 	return all
 }
 
-// long returns the JSON schema of the long form (map or list) of a value that has a short form, too; else the schema s.
+// long returns the JSON schema of the long form of a value, a map or list, if s allows a short form, too; otherwise s.
 func long(s *yaml.Node) *yaml.Node {
 	first := tree.LookupAt(tree.Lookup(s, "anyOf"), 0)
 	if tree.Lookup(first, "$ref") != nil || tree.Lookup(first, "items") != nil {
@@ -138,7 +138,7 @@ func long(s *yaml.Node) *yaml.Node {
 	return s
 }
 
-// resolved returns the JSON schema that a schema refers to or, without a reference, the schema itself.
+// resolved returns the JSON schema definition that s refers to or, without a reference, s, after the choice by long.
 func (l *Language) resolved(s *yaml.Node) *yaml.Node {
 	s = long(s)
 	if name, isRef := strings.CutPrefix(tree.Word(s, "$ref"), DefinitionsAt); isRef {
@@ -147,7 +147,7 @@ func (l *Language) resolved(s *yaml.Node) *yaml.Node {
 	return s
 }
 
-// key returns the description of a scenario key from its JSON schema.
+// key returns the documentation of the scenario key at a path, from its JSON schema s and the table of keys.
 func (l *Language) key(path string, s *yaml.Node, required bool) Key {
 	k := Key{Path: path, Value: l.value(s), Required: required, Doc: tree.Word(s, "description"), Default: Because(path)}
 	if usual := tree.Lookup(s, "default"); usual != nil {
@@ -165,7 +165,7 @@ func (l *Language) key(path string, s *yaml.Node, required bool) Key {
 	return k
 }
 
-// value returns, in words, what values a scenario key takes according to its JSON schema.
+// value returns what values the JSON schema s allows, in words for users, such as "duration", "late | early" or "map".
 func (l *Language) value(s *yaml.Node) string {
 	s = long(s)
 	if name, isRef := strings.CutPrefix(tree.Word(s, "$ref"), DefinitionsAt); isRef {
@@ -191,7 +191,7 @@ func (l *Language) value(s *yaml.Node) string {
 	return "text"
 }
 
-// ofTable returns the documentation of the kinds in a table, with their keys from the schema definition named def.
+// ofTable returns the documentation of the kinds in a table, with that of their keys from the schema's definition def.
 func (l *Language) ofTable(table *KindTable, def string) []Kind {
 	var kinds []Kind
 	all := l.walk("", tree.Lookup(l.defs, def))
@@ -215,12 +215,12 @@ func (l *Language) ofTable(table *KindTable, def string) []Kind {
 	return kinds
 }
 
-// has reports whether a word is in a list of words.
+// has reports whether a YAML list, which may be nil, has a word as an element.
 func has(list *yaml.Node, w string) bool {
 	return list != nil && slices.ContainsFunc(list.Content, func(item *yaml.Node) bool { return item.Value == w })
 }
 
-// Because returns the rule, in words, for a default that depends on other keys; "" if it is a constant.
+// Because returns, in words, the default of a key that depends on other keys: "the duration" for drain; "" for others.
 func Because(path string) string {
 	if strings.HasPrefix(path, "policies.") && strings.HasSuffix(path, ".label") {
 		return "the kind"

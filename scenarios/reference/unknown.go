@@ -15,13 +15,13 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// nearest returns the advice to write the most similar of the known words in place of a word; "" if there is none.
+// nearest returns the help text "did you mean WORD?" with the known word most similar to word; "" if none is similar.
 func nearest(word string, known []string) string {
 	near := plain.Nearest(word, known)
 	return plain.When(near != "", fmt.Sprintf("did you mean %q?", near))
 }
 
-// UnknownName returns the error for a name that does not exist, with the most similar name as help.
+// UnknownName returns the error "no WHAT is named NAME"; its help: the most similar of names, or all if they are few.
 func UnknownName(what, name string, names []string) *quantity.Error {
 	e := quantity.Errorf("no %s is named %s", what, quantity.Quote(name))
 	switch e.Help = nearest(name, names); {
@@ -34,14 +34,14 @@ func UnknownName(what, name string, names []string) *quantity.Error {
 	return e
 }
 
-// UnknownWord returns the error for a word that is not in words; its help is the most similar one, or else help.
+// UnknownWord returns the error "unknown WHAT WORD"; its help: the most similar of words, which are valid, or help.
 func UnknownWord(what, word string, words []string, help string) *quantity.Error {
 	e := UnknownName(what, word, words)
 	e.Message, e.Help = "unknown "+what+" "+quantity.Quote(word), cmp.Or(e.Help, help)
 	return e
 }
 
-// UnknownKey returns the error for an unknown key, with the most similar known key as help.
+// UnknownKey returns the error "unknown key KEY"; its help: the most similar of the known keys, or all of them.
 func UnknownKey(key string, known []string) *quantity.Error {
 	e := quantity.Errorf("unknown key %s", quantity.Quote(key))
 	e.Help = cmp.Or(nearest(key, known), plain.When(len(known) > 0, "known keys here: "+strings.Join(known, ", ")))
@@ -60,7 +60,7 @@ type synonym struct {
 //go:embed synonyms.yaml
 var synonymText []byte
 
-// Synonyms returns the words that other job systems use for keys of scenario files.
+// Synonyms returns the words by which other job systems call settings, from synonyms.yaml, with the keys for them.
 var Synonyms = sync.OnceValue(func() (all []synonym) {
 	for _, m := range synonyms() {
 		for _, s := range m.Words {
@@ -76,7 +76,7 @@ var synonyms = tree.Builtin[[]struct {
 	Words  []synonym
 }]("synonyms.yaml", synonymText)
 
-// help returns the advice to write a key in place of another job system's word; in is the Go type of the map around it.
+// help returns the text "write KEY: MEANING" for the author who wrote another system's word in the map with Go type in.
 func (s *synonym) help(l *Language, in string) string {
 	if s.Key == "" {
 		return s.Hint
@@ -92,7 +92,7 @@ func (s *synonym) help(l *Language, in string) string {
 	return fmt.Sprintf("write %s: %s", write, k.Doc)
 }
 
-// synonymOf returns the synonym for a word found in a map, or nil; in is the Go type to which the map is decoded.
+// synonymOf returns the synonym for an unknown key in the map that is decoded to the Go type called in; nil if none.
 func synonymOf(in, word string) *synonym {
 	word = plainWord(word)
 	var elsewhere *synonym
@@ -110,8 +110,8 @@ func synonymOf(in, word string) *synonym {
 	return elsewhere
 }
 
-// UnknownKey returns the error for an unknown key of a map that is decoded to the Go type in. Its help gives the key's
-// meaning in other systems. around is the map, or nil.
+// UnknownKey returns the error for an unknown key in around (or nil), the map that is decoded to the Go type called in.
+// Its help is what to write instead: a key spelled alike, one of another map, or that for another system's word.
 func (l *Language) UnknownKey(in, key string, around *yaml.Node) *quantity.Error {
 	known := l.KeysIn(in)
 	e := UnknownKey(key, known)
@@ -131,7 +131,7 @@ func (l *Language) UnknownKey(in, key string, around *yaml.Node) *quantity.Error
 	return e
 }
 
-// elsewhere returns the path and the meaning of a key of scenario files that exists in exactly one map; else "".
+// elsewhere returns "PATH: MEANING" of the only key of that name in the language; "" if there is none, or several.
 func (l *Language) elsewhere(key string) string {
 	found := ""
 	for _, k := range l.Keys {
@@ -145,7 +145,7 @@ func (l *Language) elsewhere(key string) string {
 	return found
 }
 
-// rowsAround returns the combinations of keys that the kind of the map around a key takes; nil if it has no kind.
+// rowsAround returns the combinations of keys of the kind of a map; nil if maps of the Go type called in have none.
 func rowsAround(in string, around *yaml.Node) []kindRow {
 	all := Tables()
 	table := map[string]*KindTable{"Backoff": &all.Backoffs, "Arrivals": &all.Processes,
@@ -160,7 +160,7 @@ func rowsAround(in string, around *yaml.Node) []kindRow {
 	return table.RowsOf(kind)
 }
 
-// MeansElsewhere reports whether word is another job system's word for key, a key of scenario files, or one below it.
+// MeansElsewhere reports whether word is what another job system calls key, a key of scenario files, or a key below it.
 func MeansElsewhere(word string, key any) bool {
 	word = plainWord(word)
 	return slices.ContainsFunc(Synonyms(), func(s synonym) bool {
@@ -169,7 +169,7 @@ func MeansElsewhere(word string, key any) bool {
 	})
 }
 
-// plainWord returns a word as the table of synonyms spells it: in lower case, without - and _.
+// plainWord returns a word in the spelling of synonyms.yaml: in lower case, without - and _.
 func plainWord(word string) string {
 	return strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(word))
 }

@@ -12,10 +12,10 @@ import (
 	"qsim/scenarios/spec"
 )
 
-// mostTries is the highest limit on the attempts of one job that estimates respect; a higher one counts as none.
+// mostTries is the limit on attempts above which a job counts, in estimates, as one that may be tried without a limit.
 const mostTries = 1000
 
-// failing is one cause for which attempts of a job class fail, with its share of the attempts.
+// failing is one cause, such as a storm or a timeout, for which attempts of a job class fail.
 type failing struct {
 	kinds []string    // possible error kinds
 	again float64     // share of the failures that are retried: not of a kind that buries at once, be it as timeouts
@@ -29,8 +29,9 @@ type failing struct {
 	adds float64
 }
 
-// Attempts estimates how many attempts of a class fail in one run for the commonest cause, with their mean seconds and
-// the number of jobs affected: +Inf if retries take no time, 0 if all jobs soon use up their attempts.
+// Attempts estimates the highest number of attempts in one run that fail for a single cause, such as a storm, of the
+// class with that index, with the mean seconds of one, and the number of jobs that may fail so. most is +Inf if no time
+// passes between attempts, and 0 if jobs soon use up their attempts.
 func Attempts(sc *spec.Scenario, class int) (most, takes, jobs float64) {
 	r := sc.RetryOf(class)
 	b, err := sc.RetryPolicy(class)
@@ -45,8 +46,7 @@ func Attempts(sc *spec.Scenario, class int) (most, takes, jobs float64) {
 	return most, takes, jobs
 }
 
-// attempts estimates how many attempts fail for one cause in one run, with retry settings given as r and as a policy:
-// +Inf if no time passes between attempts, and 0 if jobs soon use up their attempts.
+// attempts returns what Attempts does for one cause f, with retry settings given as r and, for the engine, as b.
 func attempts(sc *spec.Scenario, f *failing, r *spec.Retry, b *policies.Backoff) float64 {
 	most := 0.0
 	for _, kind := range f.kinds {
@@ -75,8 +75,8 @@ func attempts(sc *spec.Scenario, f *failing, r *spec.Retry, b *policies.Backoff)
 	return most
 }
 
-// overhead returns the mean seconds between a failed attempt and the next, without backoff and waiting: the store calls
-// and, if too few jobs fail to fill a batch, the time for which a commit lingers.
+// overhead returns the mean seconds that store calls put between a failed attempt and the next one, with the linger of
+// commits unless so many jobs fail that they fill batches. Backoff and waiting for a worker are not included.
 func overhead(sc *spec.Scenario, jobs float64) float64 {
 	e := &sc.Engine
 	time := 2 * (e.Store.Claim.Dist().Mean() + e.Store.Commit.Dist().Mean() + 2*e.Store.PerJob.Dist().Mean())
@@ -86,7 +86,7 @@ func overhead(sc *spec.Scenario, jobs float64) float64 {
 	return time + e.Commit.Linger.Std().Seconds()
 }
 
-// lateDelay returns the mean backoff, in seconds, before the last retry of a job that keeps failing for total seconds.
+// lateDelay returns the mean backoff, in seconds, that a job has reached after failing for total seconds.
 func lateDelay(b *policies.Backoff, total float64) float64 {
 	delay, passed := 0.0, 0.0
 	for n := int32(1); n <= 1<<20 && passed <= total; n *= 2 {
@@ -96,7 +96,7 @@ func lateDelay(b *policies.Backoff, total float64) float64 {
 	return delay
 }
 
-// freeDelay returns the shortest mean backoff in seconds: jobs whose failures are not counted may have it every time.
+// freeDelay returns the shortest mean backoff, in seconds: a job whose failures cost no attempt may have it each time.
 func freeDelay(b *policies.Backoff) float64 {
 	delay, most := math.Inf(1), 32
 	if b.MaxAttempts > 0 {
@@ -108,7 +108,7 @@ func freeDelay(b *policies.Backoff) float64 {
 	return delay
 }
 
-// meanDelay returns the mean delay after the n-th failure in seconds, with jitter.
+// meanDelay returns the mean delay, in seconds, after a job's n-th failure under the backoff b, jitter included.
 func meanDelay(b *policies.Backoff, n int32) float64 {
 	if d, ok := b.Distribution.(dist.Dist); ok && b.Kind == policies.Random {
 		mean := d.Mean()
@@ -129,7 +129,7 @@ func meanDelay(b *policies.Backoff, n int32) float64 {
 	return sum / draws
 }
 
-// failings returns the causes for which attempts of a class can fail, such as a storm.
+// failings returns the causes for which attempts of job, the class with index i, fail: by itself, timeouts, storms etc.
 func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 	jobs, whole := mostJobsOf(sc, job), sc.Longest().Seconds()
 	var all []failing
@@ -197,7 +197,7 @@ func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 	return all
 }
 
-// with returns two causes as one; the second fails attempts that the first does not.
+// with returns two causes as one, with weighted means: second fails attempts that f does not.
 func (f failing) with(second failing) failing {
 	left := (1 - f.share) * second.share
 	share := f.share + left
@@ -208,7 +208,7 @@ func (f failing) with(second failing) failing {
 }
 
 // mostJobsOf returns the expected number of jobs of a class in one run, bursts included, but at least 1; for a trace,
-// whose length is not known here, the limit for any run.
+// of unknown length, reference.MostJobs.
 func mostJobsOf(sc *spec.Scenario, job *spec.JobClass) float64 {
 	if job.Arrivals.Process == "trace" {
 		return reference.MostJobs
@@ -222,8 +222,8 @@ func mostJobsOf(sc *spec.Scenario, job *spec.JobClass) float64 {
 	return max(1, jobs)
 }
 
-// FreedAt returns the time, in seconds, after which an execution timeout frees the worker of an attempt of a class;
-// +Inf if none does.
+// FreedAt returns the seconds after which an execution timeout frees the worker of an attempt of the class with that
+// index; +Inf if there is no timeout, or the worker waits for the handler.
 func FreedAt(sc *spec.Scenario, class int) float64 {
 	timeout := sc.TimeoutOf(class)
 	if timeout == 0 || sc.Jobs[class].IgnoresCancel && !sc.Engine.OnTimeout.Value().Free {
@@ -232,8 +232,7 @@ func FreedAt(sc *spec.Scenario, class int) float64 {
 	return timeout.Seconds()
 }
 
-// upTo returns the mean of draws from a distribution, in seconds, of which those above limit count as limit, with an
-// error of about 0.1 %.
+// upTo returns the mean of min(X, limit) in seconds, where X is drawn from a distribution, to about 0.1 %.
 func upTo(d dist.Dist, limit float64) float64 {
 	over := above(d, limit)
 	if over == 0 {
@@ -249,7 +248,7 @@ func upTo(d dist.Dist, limit float64) float64 {
 	return sum + over*limit
 }
 
-// above returns the probability that a draw from a distribution exceeds limit seconds, with an error below 1e-9.
+// above returns the probability that a draw from a distribution exceeds limit, in seconds, to 1e-9.
 func above(d dist.Dist, limit float64) float64 {
 	low, high := 0.0, 1.0
 	for range 30 {
@@ -268,8 +267,8 @@ func above(d dist.Dist, limit float64) float64 {
 	return 0
 }
 
-// JobsOf returns the expected number of jobs of a class without storms, each with all copies that its caller may
-// enqueue; 0 for a trace, whose length is not known.
+// JobsOf returns the expected number of jobs that arrive in a run of that duration for one class, without bursts but
+// with all copies that impatient callers may enqueue; 0 for a trace, whose length is not known.
 func JobsOf(job *spec.JobClass, duration spec.Duration) float64 {
 	a := &job.Arrivals
 	count := a.MeanRate() * a.Length(duration).Seconds()
@@ -279,7 +278,7 @@ func JobsOf(job *spec.JobClass, duration spec.Duration) float64 {
 	return count * copies(job)
 }
 
-// copies returns the highest number of copies of one job that a caller enqueues, the first included.
+// copies returns how often the caller of one job may enqueue it: once, and once for each allowed resubmission.
 func copies(job *spec.JobClass) float64 {
 	if job.Patience == nil {
 		return 1
@@ -287,8 +286,8 @@ func copies(job *spec.JobClass) float64 {
 	return 1 + float64(job.Patience.Resubmits)
 }
 
-// BurstJobs returns the highest number of jobs, with their copies, that a burst may enqueue: its count in each window
-// or, if it multiplies the arrival rate, all arrivals in its windows.
+// BurstJobs returns the highest number of jobs, with copies by impatient callers, that all windows of a burst enqueue;
+// for one that multiplies the arrival rate, all arrivals in its windows count.
 func BurstJobs(sc *spec.Scenario, s *spec.Storm) float64 {
 	x := s.Effect()
 	class := sc.ClassIndex(x.Class)

@@ -12,7 +12,8 @@ import (
 	"qsim/scenarios/spec"
 )
 
-// flow is a number of jobs that arrive evenly over a time, in seconds from the start of a run, or all at once.
+// flow is the input of backlog: jobs that arrive evenly between two times, in seconds from the start of a run, or at
+// once; or, for that time, workers that a storm takes away.
 type flow struct {
 	from, to float64
 	jobs     float64
@@ -20,8 +21,8 @@ type flow struct {
 	away     float64 // number of workers that do none of this, because of a storm
 }
 
-// arriving returns the jobs of a class as flows: all of them evenly and, where they come in phases, waves or batches,
-// those of the first that are above the mean.
+// arriving returns the arrivals of the class with that index as flows, each of whose jobs takes each seconds of a
+// worker: all of them evenly and, for those in phases, waves or batches, what the first has above the mean.
 func arriving(sc *spec.Scenario, class int, each float64) []flow {
 	job := &sc.Jobs[class]
 	a, end := &job.Arrivals, job.Arrivals.End(sc.Duration).Std().Seconds()
@@ -48,7 +49,7 @@ func arriving(sc *spec.Scenario, class int, each float64) []flow {
 	return flows
 }
 
-// inWindows returns a flow for each window of a storm, with what comes in each.
+// inWindows returns one flow for each window of a storm, all with the given jobs, seconds a job, and workers away.
 func inWindows(s *spec.Storm, jobs, each, away float64) []flow {
 	x := s.Effect()
 	lasts := cmp.Or(x.Lasts, s.For.Std())
@@ -60,15 +61,15 @@ func inWindows(s *spec.Storm, jobs, each, away float64) []flow {
 	})
 }
 
-// harder returns how many workers are busy with what a storm adds to the attempts of a class, as flows: more seconds a
-// job.
+// harder returns flows for the windows of a storm in which each job of a class takes so many more seconds of a worker:
+// the workers that are busy with that count as away.
 func harder(sc *spec.Scenario, s *spec.Storm, class int, more float64) []flow {
 	job := &sc.Jobs[class]
 	return inWindows(s, 0, 0, job.Arrivals.MeanRate()*copies(job)*min(more, longest))
 }
 
-// away estimates how many workers a storm keeps from their work: those of processes that are down, frozen or refused
-// all claims, and all of them while the store does not answer.
+// away estimates how many workers do not work because of a storm with the effect x: those of nodes that are down,
+// frozen or refused all claims, or all while the store does not answer.
 func away(sc *spec.Scenario, x *spec.Effect) float64 {
 	nodes := float64(sc.Engine.Nodes)
 	if x.Nodes != nil {
@@ -84,8 +85,8 @@ func away(sc *spec.Scenario, x *spec.Effect) float64 {
 	return plain.Either(away, nodes*float64(sc.Engine.Workers), 0)
 }
 
-// backlog returns the most jobs that are queued at any time, if they arrive as the flows say and the given number of
-// workers work all the time. Jobs take their mean time, so that there is no queue without an overload.
+// backlog returns the highest number of jobs queued at any time if they arrive as in flows and so many workers, but for
+// those away, always work. All jobs take their mean time, so that a queue grows only under overload.
 func backlog(flows []flow, workers float64) (most float64) {
 	// Jobs and their work at once, more of them a second, and workers that are away.
 	type change struct{ at, jobs, work, rate, load, away float64 }

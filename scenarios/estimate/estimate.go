@@ -1,5 +1,5 @@
-// Package estimate computes how large a run of a scenario (a simulated job queue with its load) will be, before there
-// is one: how many jobs come, how many attempts may fail, and how much memory a simulation takes.
+// Package estimate computes, before a run of a scenario (a simulated job queue with its load), how large it will be:
+// how many jobs arrive, how many attempts fail, and how much memory a simulation takes.
 package estimate
 
 import (
@@ -9,7 +9,7 @@ import (
 	"qsim/scenarios/spec"
 )
 
-// Footprint is an estimate of the largest number of jobs in a simulation at one time, and of its memory.
+// Footprint is an estimate of the jobs and the memory of one simulation, for commands to see whether it fits.
 type Footprint struct {
 	All    float64 // number of jobs of a simulation
 	Jobs   float64 // highest number of jobs alive at once
@@ -19,7 +19,7 @@ type Footprint struct {
 	Traced bool    // jobs of traces come as well, which are not counted
 }
 
-// Cause returns, as text, what takes most of the memory: the nodes or the key that brings the jobs, and how many live.
+// Cause returns a sentence on what takes most of the memory: the number of nodes, or the jobs that a key brings.
 func (f *Footprint) Cause() string {
 	jobs := plain.Grouped(plain.Digits(f.Jobs, 2))
 	if float64(f.Nodes)*bytesPerNode > f.Bytes/2 {
@@ -37,7 +37,7 @@ const (
 	bytesAtLeast  = 1 << 20
 )
 
-// longest stands for a mean run time that is infinite, in seconds: longer than any run.
+// longest is the number of seconds that stands for an infinite mean run time: longer than any run.
 const longest = 1e12
 
 // Of estimates the jobs and the memory of a simulation of a scenario at its fullest, with the policy whose overrides
@@ -58,7 +58,7 @@ func Of(sc *spec.Scenario) Footprint {
 	return most
 }
 
-// of estimates the footprint of a scenario without any overrides of its policies.
+// of estimates the footprint of a scenario as it is, which may be a variant with one policy's overrides.
 func of(sc *spec.Scenario) Footprint {
 	var most, work, waiting float64
 	var flows, troubles []flow
@@ -108,15 +108,15 @@ func of(sc *spec.Scenario) Footprint {
 	return f
 }
 
-// Busy estimates the mean time, in seconds, for which a job of a class keeps workers busy in all its attempts, and the
-// mean number of retries among those. Storms and jobs that fail for ever are left out. The time is +Inf if the mean
-// service time is and no timeout ends attempts.
+// Busy estimates, for a job of the class with that index, the mean seconds for which it occupies workers in all its
+// attempts, and the mean number of its retries. Failures by storms, and jobs that always fail, are left out. seconds is
+// +Inf if the mean service time is infinite and no timeout ends attempts.
 func Busy(sc *spec.Scenario, class int) (seconds, retries float64) {
 	e := effortOf(sc, class, true)
 	return e.busy, e.retries
 }
 
-// effort is an estimate of what a job of a class takes in one run.
+// effort is an estimate of how much one job of a class costs in a run, by which memory and load are estimated.
 type effort struct {
 	busy    float64 // mean seconds of all attempts
 	retries float64 // mean number of retries among them
@@ -124,8 +124,8 @@ type effort struct {
 	storms  []flow  // workers busy with the retries that storms cause for a part of the run
 }
 
-// effortOf estimates the effort of a job of a class: if offered, that which Busy returns. What fails because a
-// dependency is over its limit does not count: that depends on the load.
+// effortOf estimates the effort of a job of the class with that index; with offered, only what Busy counts. Failures
+// because a dependency is over its limit are left out: they depend on the load.
 func effortOf(sc *spec.Scenario, class int, offered bool) (e effort) {
 	job, total, retry := &sc.Jobs[class], sc.Duration.Std().Seconds(), sc.RetryOf(class)
 	service := upTo(job.Service.Dist(), FreedAt(sc, class))

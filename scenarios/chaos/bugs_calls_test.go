@@ -9,7 +9,7 @@ import (
 	"qsim/engine/sim"
 )
 
-// answered is a network that changes answers after they were recorded, as if the engine misread them.
+// answered is a network that changes answers after the recorder has seen them, as if the engine misread them.
 type answered struct {
 	sim.Network
 	request func(c *engine.Call, f *sim.Fate) // changes a request; nil: unchanged
@@ -31,12 +31,12 @@ func (n answered) Reply(now engine.Time, c *engine.Call, r *engine.Reply, rows *
 	return n.Network.Reply(now, c, r, rows)
 }
 
-// answers plants a bug in the handling of answers.
+// answers returns a plant, see bug, of a mistake in how engines handle the store's answers: reply changes each.
 func answers(reply func(c *engine.Call, r *engine.Reply)) func(*setup) {
 	return func(s *setup) { s.config.Network = answered{s.config.Network, nil, reply} }
 }
 
-// becalmed is a store that never makes due jobs ready.
+// becalmed is a store in which a waiting job never becomes ready when its delay is over.
 type becalmed struct{ *memstore.Store }
 
 func (becalmed) PromoteDue(dst []engine.Promotion) []engine.Promotion { return dst }
@@ -90,7 +90,7 @@ var callBugs = []bug{
 	{name: "every delay begins with the commit", plant: kinds(func(k *engine.KindConfig) { k.From = 0 })},
 }
 
-// kinds plants a bug in how engines treat classes of jobs.
+// kinds returns a plant, see bug, of a mistake in how engines treat a job class: f changes the configuration of each.
 func kinds(f func(k *engine.KindConfig)) func(*setup) {
 	return node(func(_ *setup, c *engine.Config) {
 		c.Kinds = slices.Clone(c.Kinds)

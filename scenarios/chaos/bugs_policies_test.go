@@ -10,13 +10,13 @@ import (
 	"qsim/policies"
 )
 
-// instead plants a policy in place of that of type P.
+// instead returns a plant, see bug, that replaces the fetch policy of worlds whose policy has type P.
 func instead[P engine.Policy](wrong func(right P) engine.Policy) func(*setup) {
 	return policy(func(_ *setup, right P) engine.Policy { return wrong(right) })
 }
 
-// misread plants a policy in place of that of type P, as if the scenario asked for it: its plans are lawful by its own
-// law, and only what the scenario's policy promises of the events can show it.
+// misread returns a plant, see bug, by which engine and checker take the scenario's policy, if of type P, for another:
+// only what the scenario's own policy promises of events can show it.
 func misread[P engine.Policy](wrong func(right P) engine.Policy) func(*setup) {
 	return func(s *setup) {
 		asked := s.Policy
@@ -30,7 +30,7 @@ func misread[P engine.Policy](wrong func(right P) engine.Policy) func(*setup) {
 	}
 }
 
-// ordered plants a policy in place of that which claims in an order.
+// ordered returns a plant, see bug, that replaces the fetch policy of worlds whose policy claims in the given order.
 func ordered(order engine.Order, wrong engine.Policy) func(*setup) {
 	return instead(func(right policies.Ordered) engine.Policy {
 		if right.Order == order {
@@ -40,7 +40,7 @@ func ordered(order engine.Order, wrong engine.Policy) func(*setup) {
 	})
 }
 
-// inLine is a policy that tries the classes in their order.
+// inLine is a policy that asks for jobs of one job class after another, always in the same order.
 type inLine struct {
 	policies.FIFO
 	kinds int
@@ -53,7 +53,7 @@ func (p inLine) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return dst
 }
 
-// freshLane is the policy separate with the lane for fresh jobs always filled first.
+// freshLane is the policy separate, with workers for fresh jobs and for retries, but fills those for fresh jobs first.
 type freshLane struct {
 	policies.FIFO
 	retries int
@@ -68,7 +68,7 @@ func (p freshLane) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return dst
 }
 
-// policyBugs lists policies that break their guarantees.
+// policyBugs lists fetch policies that break their guarantees, to be planted by TestPlantedBugs.
 var policyBugs = []bug{
 	{name: "a retry budget pays for one retry more", plant: instead(func(right *policies.RetryBudget) engine.Policy {
 		return &policies.RetryBudget{Ratio: right.Ratio, MinRate: quantity.Rate{Num: right.MinRate.Num + 1, Den: right.MinRate.Den, Per: right.MinRate.Per}, Window: right.Window}
@@ -166,7 +166,7 @@ var policyBugs = []bug{
 	{name: "a noisy tenant is served as any other", plant: ordered(engine.TenantFair, policies.FIFO{})},
 }
 
-// uncarried is the policy split without its carry.
+// uncarried is the policy split without its carry: fractions of a worker are lost instead of kept for the next claim.
 type uncarried struct {
 	policies.FIFO
 	share quantity.Share
@@ -178,8 +178,8 @@ func (p uncarried) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 
 func init() { bugs = append(bugs, policyBugs...) }
 
-// TestCapStaysLow has a cap that failures lower be read as one that stays, in worlds that are drawn, with that policy in
-// place of theirs: one of ten shows it. As it should be, no world shows anything.
+// TestCapStaysLow checks that the policy aimd, whose cap on retries failures lower, breaks nothing in drawn worlds, and
+// that a cap which stays in its place is found in at least one of twenty.
 func TestCapStaysLow(t *testing.T) {
 	kept := misread(func(right *policies.AIMD) engine.Policy { return policies.InFlightCap{Retries: right.Max} })
 	found := 0

@@ -13,14 +13,14 @@ import (
 	"qsim/policies"
 )
 
-// bug is a mistake that somebody might make in the engine, in a store or in a policy.
+// bug is a mistake that somebody might make in the engine, store or policy: plant makes it in the setup of a world.
 type bug struct {
 	name  string
 	plant func(*setup)
 	only  check.Set // the invariants that look for it; none: all
 }
 
-// tampered is a memory store with some methods replaced.
+// tampered is a memory store of which a bug replaces some methods.
 type tampered struct {
 	*memstore.Store
 	enqueue func(jobs []engine.NewJob) []engine.NewJob
@@ -99,7 +99,7 @@ func (s *tampered) Stats(ctx context.Context, limit int) (engine.Stats, error) {
 	return st, err
 }
 
-// store plants a bug in the store.
+// store returns a plant, see bug, of a mistake in the store: f replaces methods of t.
 func store(f func(s *setup, t *tampered)) func(*setup) {
 	return func(s *setup) {
 		s.wrap = func(m *memstore.Store) sim.Store {
@@ -110,7 +110,7 @@ func store(f func(s *setup, t *tampered)) func(*setup) {
 	}
 }
 
-// outcomes plants a bug in how the store takes outcomes: f changes a copy of each.
+// outcomes returns a plant, see bug, of a mistake in how the store takes outcomes of jobs: f changes a copy of each.
 func outcomes(f func(o *engine.Outcome)) func(*setup) {
 	return store(func(_ *setup, t *tampered) {
 		t.commit = func(b engine.Batch, dst []engine.Result) ([]engine.Result, error) {
@@ -123,7 +123,7 @@ func outcomes(f func(o *engine.Outcome)) func(*setup) {
 	})
 }
 
-// node plants a bug in the configuration of every engine.
+// node returns a plant, see bug, of a mistake in the configuration of every engine: f changes it.
 func node(f func(s *setup, c *engine.Config)) func(*setup) {
 	return func(s *setup) {
 		for i := range s.config.Nodes {
@@ -132,7 +132,7 @@ func node(f func(s *setup, c *engine.Config)) func(*setup) {
 	}
 }
 
-// retry plants a bug in the retry policy.
+// retryBug is a broken retry policy: what becomes of a failed job, and its delay; right is the policy of the world.
 type retryBug func(j engine.Job, e engine.ErrorKind, u float64, right *policies.Backoff) (engine.Verb, time.Duration)
 
 type wrongRetry struct {
@@ -152,7 +152,7 @@ func retry(next retryBug) func(*setup) {
 	})
 }
 
-// policy plants a bug in the fetch policy, where right is of type P.
+// policy returns a plant, see bug, of a mistake in the fetch policy: f returns the policy to use, for one of type P.
 func policy[P engine.Policy](f func(s *setup, right P) engine.Policy) func(*setup) {
 	return func(s *setup) {
 		s.config.Policy = func(int32) engine.Policy {
@@ -180,7 +180,7 @@ func calls(f func(c *engine.Call)) func(*setup) {
 	return func(s *setup) { s.config.Network = tamperedCalls{s.config.Network, f} }
 }
 
-// deaf is a network that loses every answer to each n-th commit.
+// deaf is a network that loses every answer to one commit, the first that seldom picks, however often it is repeated.
 type deaf struct {
 	sim.Network
 	seldom func() bool
@@ -196,7 +196,7 @@ func (n *deaf) Request(now engine.Time, c *engine.Call) sim.Fate {
 	return f
 }
 
-// silent is a network that drops requests for leases without end.
+// silent is a network that loses every request for a lease without end, which a queue that acks at the start makes.
 type silent struct{ sim.Network }
 
 func (n silent) Request(now engine.Time, c *engine.Call) sim.Fate {
@@ -228,7 +228,7 @@ func (h stuck) Begin(now engine.Time, node int32, j *engine.Job) sim.Execution {
 	return x
 }
 
-// unfenced plants a bug in the retry policy of worlds that have no fence by token.
+// unfenced returns a plant, see bug, of a broken retry policy in worlds whose store does not fence by token.
 func unfenced(next retryBug) func(*setup) {
 	return func(s *setup) {
 		if s.options.Fence != engine.FenceToken {
@@ -237,7 +237,7 @@ func unfenced(next retryBug) func(*setup) {
 	}
 }
 
-// roundsUp is the policy weighted without its carry.
+// roundsUp is the policy weighted without its carry: it rounds the fresh jobs' share of each claim up.
 type roundsUp struct {
 	policies.FIFO
 	share quantity.Share
@@ -249,10 +249,10 @@ func (p roundsUp) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return append(dst, engine.Term{Class: engine.Fresh, Limit: fresh}, engine.Term{Class: engine.Retry, Limit: v.Idle - fresh}, engine.Term{Class: engine.AnyClass, Limit: v.Idle})
 }
 
-// runs counts the runs with a planted bug that depends on earlier runs in the same process.
+// runs counts worlds set up with the bug "a policy remembers other runs", which differs between them.
 var runs int
 
-// forgetful is a policy that passes jobs of one kind by for a quarter of an hour.
+// forgetful is a policy that in 15 of 16 minutes claims no jobs of the second job class.
 type forgetful struct{ engine.Policy }
 
 func (p forgetful) Plan(v *engine.View, dst []engine.Term) []engine.Term {
@@ -262,7 +262,7 @@ func (p forgetful) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return append(dst, engine.Term{Class: engine.AnyClass, Kinds: engine.Kinds(0).With(0).With(2), Limit: v.Idle})
 }
 
-// every reports true one time in n.
+// every returns a function which is true at each n-th call.
 func every(n int) func() bool {
 	came := 0
 	return func() bool { came++; return came%n == 0 }
@@ -702,7 +702,7 @@ var bugs = []bug{
 	}},
 }
 
-// deadlines plants other deadlines of retries than those of the scenario.
+// deadlines returns a plant, see bug, after which engines have other deadlines for retries than the scenario.
 func deadlines(other func(time.Duration) time.Duration) func(*setup) {
 	return node(func(_ *setup, c *engine.Config) {
 		c.Kinds = slices.Clone(c.Kinds)

@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// Entry is a known production fault, with the scenario keys that simulate it.
+// Entry is a fault known from production systems, with the scenario keys that make a simulation show it.
 type Entry struct {
 	ID    string // "F1"
 	Where string // component that the fault hits
 	What  string
-	Texts []string // each of one line or several, of a key and its value
+	Texts []string // alternatives, each of lines "KEY: VALUE" of a scenario
 }
 
 //go:embed catalogue.txt
 var catalogueText string
 
-// Catalogue lists known production faults. It leaves out a failover that loses the latest writes, since no invariant
-// can hold for a store that loses confirmed writes. In its source, catalogue.txt, an entry is a line with ID, component
-// and fault; indented below it are the scenario keys that simulate the fault, with a line "or" between alternatives.
+// Catalogue lists faults known from production systems, by ID. A failover that loses the latest writes is not among
+// them: no invariant can hold for a store that loses confirmed writes. It is read from catalogue.txt: a line with ID,
+// component and fault; indented below it the scenario keys, with a line "or" between alternatives.
 var Catalogue = func() (all []Entry) {
 	var lines []string
 	for line := range strings.SplitSeq(strings.TrimSpace(catalogueText), "\n") {

@@ -9,7 +9,7 @@ import (
 	"qsim/scenarios"
 )
 
-// base is a world in which little goes wrong, to which the catalogue adds.
+// base is the YAML text of a world in which little goes wrong; the tests give it more keys by with.
 const base = `
 name: base
 seed: 1
@@ -38,7 +38,7 @@ jobs:
 policies: [{kind: fifo}]
 `
 
-// with returns a world with some lines replaced, each of a key and its value.
+// with returns the world of a YAML text in which each of lines, a path and its value, replaces or adds a key.
 func with(t testing.TB, text, lines string) *World {
 	t.Helper()
 	var sets []scenarios.Override
@@ -57,8 +57,7 @@ func with(t testing.TB, text, lines string) *World {
 	return w
 }
 
-// TestCatalogue brings about every trouble of the catalogue: it makes a difference, and
-// every invariant holds.
+// TestCatalogue checks that each trouble of Catalogue, laid upon base, changes the run and breaks no invariant.
 func TestCatalogue(t *testing.T) {
 	at := with(t, base, "seed: 1").Run(0, false)
 	for i, entry := range Catalogue {

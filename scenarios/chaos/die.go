@@ -14,15 +14,14 @@ import (
 	"qsim/results/plain"
 )
 
-// die is a random number generator for the settings of a random scenario (world), with a sequence of its own, of which
-// n numbers were drawn.
+// die is a random number generator for drawing a world (random scenario); n counts the numbers drawn so far.
 type die struct {
 	rand keyed.Rand
 	n    uint64
 }
 
-// as returns a die whose draws depend on the seed and the name alone. What is drawn under a name of its own, such as a
-// kind of storm, can be added or left out, and every other draw of every world stays as it was.
+// as returns a die for one topic of a world, such as a kind of storm, whose draws depend on the seed and the topic's
+// name alone: a topic can be added or left out, and all other draws stay as they were.
 func (d *die) as(name string) *die {
 	hash := fnv.New64a()
 	hash.Write([]byte(name))
@@ -39,7 +38,7 @@ func (d *die) between(least, most int) int { return least + d.below(most-least+1
 
 func (d *die) coin() bool { return d.below(2) == 0 }
 
-// seldom returns true one time in n.
+// seldom returns true with probability 1/n.
 func (d *die) seldom(n int) bool { return d.below(n) == 0 }
 
 func (d *die) milliseconds(least, most int) time.Duration {
@@ -57,13 +56,13 @@ func zeroOr[T any](d *die, x T) (zero T) {
 	return x
 }
 
-// text fills in a pattern: it puts a random draw in place of each placeholder, from left to right, an inner one first:
+// text returns a pattern with a random draw in place of each placeholder, from left to right, inner ones first:
 //
 //	<1..8>         a whole number
 //	<50ms..2s>     a duration of whole milliseconds
-//	<0?1ms..50ms>  the draw after the question mark or, as likely, zero
+//	<0?1ms..50ms>  zero or, as likely, a draw from the range after the question mark
 //	<a|b|b>        one of the words
-//	<window>       the text that the function words returns for it
+//	<window>       the text that the function words returns for this word
 func (d *die) text(pattern string, words ...func(word string) string) string {
 	for {
 		end := strings.IndexByte(pattern, '>')
@@ -84,7 +83,7 @@ func (d *die) text(pattern string, words ...func(word string) string) string {
 	}
 }
 
-// ranged draws a value in the range of a placeholder, such as 1..8 or 0?1ms..50ms; it panics if that is no range.
+// ranged returns, as text, a random value in the range of a placeholder such as 1..8 or 0?1ms..50ms; see text.
 func (d *die) ranged(placeholder string) string {
 	values, orZero := strings.CutPrefix(placeholder, "0?")
 	least, most, _ := strings.Cut(values, "..")
@@ -98,18 +97,18 @@ func (d *die) ranged(placeholder string) string {
 	return plain.Either(orZero && d.coin(), zero, drawn)
 }
 
-// number returns the whole number in a text, and duration the duration; both panic if it holds none.
+// number returns the whole number that a text is, and duration the duration; both panic if it is none.
 func number(text string) int { return plain.Must(strconv.Atoi(text)) }
 
 func duration(text string) time.Duration { return plain.Must(time.ParseDuration(text)) }
 
-// healing is the time by which all storms of a random scenario have ended, and latestStart the latest start of one.
+// healing is the virtual time by which all storms of a world have ended, and latestStart the latest start of one.
 const (
 	healing     = 40 * time.Second
 	latestStart = 30 * time.Second
 )
 
-// plan holds the keys and storms of a random scenario (world) while it is drawn, before they become its text.
+// plan is a world while it is drawn: the keys and storms of the scenario that its method text then writes.
 type plan struct {
 	seed   uint64
 	keys   map[string]string // keys of the scenario with their values: engine.fetch.batch; class.KEY is one of all classes
@@ -135,15 +134,15 @@ func (p *plan) drop(paths ...string) {
 	}
 }
 
-// has reports whether a random scenario sets a key to a value other than none, 0 and 0s.
+// has reports whether the world has a value other than 0 and 0s for the key at a path, such as engine.reaper.every.
 func (p *plan) has(path string) bool {
 	value := p.keys[path]
 	return value != "" && value != "0" && value != "0s"
 }
 
-// keys draws keys from a list of patterns, one a line: "engine.fetch.batch: <1..10>". Those of a line that begins with
-// 1/4 are set one time in four; several keys stand on one line, with a semicolon between them. The text of a line is
-// the name of its draws (see as), which other lines do not change.
+// keys draws values for keys of a world, from patterns such as "engine.fetch.batch: <1..10>": one a line, or several
+// with semicolons. Those on a line that begins with 1/4 are set one time in four. The draws depend on the text of their
+// own line alone (see as), so that other lines can change.
 func (d *die) keys(p *plan, patterns string) {
 	for line := range strings.Lines(patterns) {
 		line = strings.TrimSpace(line)
@@ -162,18 +161,18 @@ func (d *die) keys(p *plan, patterns string) {
 	}
 }
 
-// storm adds a storm without a name, drawn from a pattern in which <node> stands for the number of a random node.
+// storm adds a storm to a world, drawn from a pattern (see text) in which <node> is the index of a random node.
 func (d *die) storm(p *plan, pattern string) {
 	p.storms = append(p.storms, d.text(pattern, func(string) string { return fmt.Sprint(d.below(p.nodes)) }))
 }
 
-// takes makes the run time of jobs uniform between two durations, in every class.
+// takes sets the run time of jobs of all classes to a uniform distribution between two durations.
 func (p *plan) takes(least, most string) {
 	p.keys["class.service"] = "{dist: uniform, min: " + least + ", max: " + most + "}"
 	p.p99 = duration(most)
 }
 
-// kind gives a scenario a policy of the named kind, with one of the kind's combinations of parameters, at random.
+// kind sets the policy of a world to one of the named kind, with parameters chosen at random from those the kind lists.
 func (d *die) kind(p *plan, name string) {
 	k := plain.Must(policies.Find(name))
 	p.kind = k
@@ -183,7 +182,7 @@ func (d *die) kind(p *plan, name string) {
 	p.policy += "}"
 }
 
-// text returns the scenario file that the plan describes: each key on a line, and each map of a list on a line.
+// text returns the YAML text of the world's scenario. Each key, and each storm or class, has a line, for the shrinker.
 func (p *plan) text() string {
 	p.set("engine.nodes", p.nodes)
 	p.set("engine.workers", p.workers)

@@ -11,7 +11,7 @@ import (
 	"qsim/policies"
 )
 
-// Draw returns the random scenario (world) that a seed determines.
+// Draw returns the world (random scenario) of a seed: the same at every call.
 func Draw(seed uint64) *World {
 	d := &die{rand: keyed.Rand{Seed: seed}}
 	p := &plan{seed: seed, keys: map[string]string{}}
@@ -76,7 +76,8 @@ func (d *die) engine(p *plan) {
 		engine.fetch.on-due: <wake|wake|poll>`)
 }
 
-// restart draws for how long a process is down: one time in three so briefly that answers to it are still on their way.
+// restart returns for how long, most ms at the most, a process is down: one time in three so briefly that replies to
+// its former life are still on their way.
 func (d *die) restart(most int) time.Duration {
 	if d.seldom(3) {
 		return d.milliseconds(1, 30)
@@ -84,7 +85,7 @@ func (d *die) restart(most int) time.Duration {
 	return d.milliseconds(100, most)
 }
 
-// leases draws the settings for leases and the reaper.
+// leases draws the keys of a world for leases, heartbeats, fencing and the reaper.
 func (d *die) leases(p *plan) {
 	// A reaper may take all jobs at once, and must be able to commit what becomes of them before its own leases expire:
 	// else it takes them again and again. A commit takes 40 ms and more, and without linger it carries one outcome.
@@ -132,7 +133,7 @@ func (d *die) leases(p *plan) {
 	}
 }
 
-// third returns a third of the lease TTL, the usual interval of heartbeats.
+// third returns a third of the lease TTL of a world, the usual interval of heartbeats.
 func (p *plan) third() time.Duration { return (p.ttl / 3).Round(time.Millisecond) }
 
 func (d *die) retry(p *plan) {
@@ -190,15 +191,15 @@ func (d *die) store(p *plan) {
 	d.keys(p, "1/2 engine.store.enqueue: {dist: uniform, min: 0s, max: <1ms..600ms>}")
 }
 
-// costs draws the latency, in each direction, of each kind of call to the store.
+// costs draws the one-way latency of each kind of call to the store, each from the same pattern (see text).
 func (d *die) costs(p *plan, pattern string) {
 	for _, call := range []string{"claim", "commit", "extend", "recover", "promote", "stats"} {
 		d.keys(p, "engine.store."+call+": "+pattern)
 	}
 }
 
-// policy gives a scenario a random policy: each kind draws as many numbers as its weight, and the kind with the highest
-// number wins. So a further kind of policy changes only the scenarios that it wins.
+// policy draws the policy of a world: each kind draws as many numbers as its weight, and that with the highest number
+// wins. So a new kind of policy changes only the worlds that it wins.
 func (d *die) policy(p *plan) {
 	winner, highest := "", -1
 	for _, k := range policies.Kinds() {
@@ -238,8 +239,7 @@ func (d *die) load(p *plan) {
 	p.set("class.fails", "{rate: 0%, errors: {"+p.error+": 100%}}")
 }
 
-// compatible drops, from the keys drawn for a random scenario, those that together with others may keep jobs from ever
-// ending even without storms.
+// compatible removes keys from a world that, with others, might keep a job from ever ending even without storms.
 func (d *die) compatible(p *plan) {
 	held := p.has("engine.waiting")
 	forgets := p.loses && p.keys["engine.reaper.finds"] == "lease"

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// busyPolicies lists policies that leave no worker idle while a job is ready.
+// busyPolicies lists kinds of policies (more often: more likely) that leave no worker idle while a job is ready.
 var busyPolicies = []string{"weighted", "weighted", "weighted", "fifo", "lifo", "fresh-first", "retry-first"}
 
-// plain draws a scenario for which strong guarantees hold: only its workers limit the jobs in flight, and jobs keep
-// arriving after the storms, sometimes faster than they are processed.
+// plain changes a world so that strong guarantees hold and are checked: only the workers limit the jobs in flight, and
+// jobs keep arriving after the storms, sometimes faster than they are processed.
 func (d *die) plain(p *plan) {
 	p.unlimited()
 	p.drop("engine.promoter.every", "engine.promoter.first", "engine.promoter.gap", "engine.store.parallel",
@@ -34,7 +34,7 @@ func (d *die) plain(p *plan) {
 	}
 }
 
-// unlimited removes the scenario keys that cap the jobs in flight, or by which one may stay in flight for ever.
+// unlimited removes the keys of a world that limit the jobs in flight, or by which one may stay in flight for ever.
 func (p *plan) unlimited() {
 	p.serials = 0
 	p.drop("engine.ack", "engine.waiting", "engine.lease.of", "engine.lease.names", "engine.max-in-flight",
@@ -42,15 +42,15 @@ func (p *plan) unlimited() {
 	p.set("engine.commit.backpressure", 0)
 }
 
-// calm removes the storms that disturb calls to the store.
+// calm removes the storms of a world that disturb calls to the store.
 func (p *plan) calm() {
 	p.storms = slices.DeleteFunc(p.storms, func(s string) bool {
 		return strings.Contains(s, "calls: ") || strings.Contains(s, "heartbeats: ") || strings.Contains(s, "store: ")
 	})
 }
 
-// deployed draws a scenario with deployments: processes are stopped while they hold prefetched jobs, with enough time
-// to return them. No storm delays or loses their calls.
+// deployed changes a world so that processes which hold prefetched jobs are stopped, with time to return them, or
+// freeze until their leases have expired. No storm disturbs their calls otherwise.
 func (d *die) deployed(p *plan) {
 	p.unlimited()
 	p.set("engine.fence", "token")
@@ -93,8 +93,7 @@ func (d *die) deployed(p *plan) {
 	d.storm(p, fmt.Sprintf("at: %v, burst: {class: a, count: %d}", healing+d.milliseconds(20000, 60000), count))
 }
 
-// stopped changes a scenario drawn by plain so that processes shut down slowly while others are idle, and calls are so
-// quick that it shows if the wrong process is woken.
+// stopped changes a world so that processes shut down slowly while others idle. Calls are quick: a wrong wake shows.
 func (d *die) stopped(p *plan) {
 	p.nodes, p.poll = max(p.nodes, 2), d.milliseconds(1000, 4000)
 	p.drop("engine.fetch.on-due")
@@ -108,8 +107,7 @@ func (d *die) stopped(p *plan) {
 	}
 }
 
-// instant draws a scenario whose calls take no time and whose heartbeats are due when leases lapse, so that events
-// coincide which elsewhere never do.
+// instant changes a world so that calls take no time and heartbeats are due when leases expire: events then coincide.
 func (d *die) instant(p *plan) {
 	p.unlimited()
 	p.prefetch = 0

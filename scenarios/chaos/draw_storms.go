@@ -8,7 +8,7 @@ import (
 	"qsim/scenarios"
 )
 
-// drawer holds the frequency and the pattern by which storms of one kind are drawn.
+// drawer is how storms of one kind are drawn for worlds: how often, how many, and from which pattern.
 type drawer struct {
 	rarely  int                // drawn worlds to one that has a storm of the kind
 	most    int                // most storms of the kind in a world that has any
@@ -16,8 +16,8 @@ type drawer struct {
 	minds   func(p *plan) bool // reports whether such a storm can have an effect in a world; nil: always
 }
 
-// drawers holds the kinds of storms with random settings; others are drawn as their documented example (drawerOf).
-// Wrong clocks must make no difference where nothing reads them, so storms of clocks are drawn in all scenarios.
+// drawers maps kinds of storms to how they are drawn; a kind without an entry is drawn as its documented example.
+// Storms of clocks come in all worlds: a wrong clock must make no difference where nothing reads it.
 var drawers = map[string]drawer{
 	"fail":       {2, 1, "<window>, fail: {rate: <1..100>%, error: <error>}", nil},
 	"slow":       {5, 1, "<window>, slow: {factor: <2..20>}", nil},
@@ -40,15 +40,15 @@ var drawers = map[string]drawer{
 	"redrive":    {5, 1, "at: <5s..39s>, redrive: {share: <1..100>%, reset: <true|false>}", (*plan).buries},
 }
 
-// leases and the functions below report whether a random scenario has what storms of a kind can hit: leases of jobs
-// that run, any leases, heartbeats, promotions, and jobs that are likely to be buried.
+// leases and the functions below report whether a world has what a kind of storm acts on: leases of running jobs, any
+// leases, heartbeats, promotions, or jobs that are probably buried.
 func (p *plan) leases() bool   { return !p.has("engine.ack") }
 func (p *plan) expires() bool  { return p.leases() || p.has("engine.waiting") }
 func (p *plan) beats() bool    { return p.has("engine.lease.heartbeat") }
 func (p *plan) promotes() bool { return p.has("engine.promoter.every") }
 func (p *plan) buries() bool   { return p.attempts > 0 && (p.poison || p.attempts < 4 && p.fails != "") }
 
-// drawerOf returns the drawer of a kind of storm: its own in drawers or else one that draws the kind's example.
+// drawerOf returns the entry of a kind of storm in drawers or, without one, a drawer of its documented example.
 func drawerOf(kind scenarios.Kind) drawer {
 	if own, ok := drawers[kind.Name]; ok {
 		return own
@@ -57,7 +57,7 @@ func drawerOf(kind scenarios.Kind) drawer {
 	return drawer{8, 1, "<window>, " + kind.Name + ": " + example, nil}
 }
 
-// drawing is the context in which one storm is drawn: the scenario so far, the nodes to hit, and the restart delay.
+// drawing is the context in which one storm of a world is drawn, for the functions in words.
 type drawing struct {
 	*die
 	p     *plan
@@ -65,7 +65,7 @@ type drawing struct {
 	back  time.Duration // time until a crashed process restarts
 }
 
-// storms draws the storms of a random scenario, all of which end by the time that the constant healing gives.
+// storms adds storms of drawn kinds to a world's plan, all of which end by healing. Each kind has draws of its own.
 func (d *die) storms(p *plan) {
 	if p.has("engine.promoter.gap") && d.coin() {
 		// Promotions come late: what a process has taken and repeats may have been made ready, claimed and failed by
@@ -94,8 +94,7 @@ func (d *die) storms(p *plan) {
 	}
 }
 
-// lapses adds executions that outlast their leases while heartbeats are lost, for a scenario where every process judges
-// by its own clock when its leases end.
+// lapses changes a world in which processes end leases by their own clocks: some jobs lose theirs, without heartbeats.
 func (d *die) lapses(p *plan) {
 	p.set("engine.timeout", "0s")
 	p.set("class.ignores-cancel", false)
@@ -104,7 +103,7 @@ func (d *die) lapses(p *plan) {
 	d.storm(p, "at: <3s..10s>, for: <10s..20s>, heartbeats: {lose: 100%}")
 }
 
-// words holds, for each placeholder of a storm's pattern, the function that draws its text, such as a window.
+// words maps each word that stands in < > in a storm's pattern to the function that draws the text to put there.
 var words = map[string]func(d *drawing) string{
 	"window":          func(d *drawing) string { return d.when(true, healing) },
 	"short window":    func(d *drawing) string { return d.when(true, 8*time.Second) },
@@ -125,7 +124,7 @@ var words = map[string]func(d *drawing) string{
 	},
 }
 
-// at draws when a storm begins: in a window or, one time in three, at an event that triggers it.
+// at returns the scenario keys for the begin of a storm: a time or, one in three, an event; and a length if it lasts.
 func (d *drawing) at(lasts bool) string {
 	if !d.seldom(3) {
 		return d.when(lasts, healing)
@@ -146,7 +145,7 @@ func (d *drawing) at(lasts bool) string {
 	return text
 }
 
-// when draws the window of a storm: its start, its length if it lasts, and its repetitions.
+// when returns the scenario keys for a storm's window: start, repetitions and, if it lasts, a length up to most.
 func (d *drawing) when(lasts bool, most time.Duration) string {
 	// While jobs come, and a while longer: later there may be nothing left to befall.
 	comes := time.Duration(d.p.jobs)*d.p.gap + 2*time.Second

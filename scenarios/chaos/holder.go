@@ -14,13 +14,13 @@ import (
 // What a process may ask of the store by its own clock: how long it leads, how long its leases are and when they end,
 // and when a retry is due. The times at which calls set out and answers arrive give that exactly.
 
-// shift is a time at which a storm changes the wall clock of a node.
+// shift is a virtual time at which a storm changes the wall clock of a node.
 type shift struct {
 	node int32
 	at   engine.Time
 }
 
-// attempt is a map key for an attempt of a job on a node; error is set only where the key is for a retry's delay.
+// attempt is a map key for an attempt of a job on a node. error is set only in keys of wire.answers.
 type attempt struct {
 	node     int32
 	job      engine.JobID
@@ -28,20 +28,20 @@ type attempt struct {
 	error    engine.ErrorKind
 }
 
-// answer records a delay that a retry policy returned, and the time at which it did.
+// answer records a delay that a retry policy returned for a failed attempt, and when it did.
 type answer struct {
 	at    engine.Time
 	delay time.Duration
 }
 
-// held holds two times of a lease as its holder knows them: its receipt, and its end by the clock of the holder.
+// held is what a process knows about a lease that it holds: when it got it, and when it ends by its own clock.
 type held struct {
 	from engine.Time // the answer to its claim arrives
 	ends engine.Time // by the wall clock of the holder, at the latest; Never: that does not count
 }
 
 // asks checks a call when a process sends it to the store: the process must not be frozen, must be the leader if the
-// call needs one, must give the right TTL, and must send no outcome of a lease that has ended by its clock.
+// call needs one, must give the right lease TTL, and must send no outcome after the lease's end by its own clock.
 func (w *wire) asks(now engine.Time, c *engine.Call) {
 	node, cfg := c.Engine.Node(), &w.setup.Node
 	if w.checker.Froze(node, engine.Never) {
@@ -84,7 +84,7 @@ func (w *wire) asks(now engine.Time, c *engine.Call) {
 	}
 }
 
-// takesOver checks that a process which has become the leader of recovery looks for expired leases at once.
+// takesOver checks that a process which has become the leader for recovery searches for expired leases at once.
 func (w *wire) takesOver(now engine.Time, c *engine.Call) {
 	node, n, cfg := c.Engine.Node(), &w.nodes[c.Engine.Node()], w.setup.Node
 	begins := w.heeds(now, node)
@@ -102,9 +102,9 @@ func (w *wire) takesOver(now engine.Time, c *engine.Call) {
 	}
 }
 
-// heeds applies the answers to a process's requests to lead the recovery that have come by now, as an elector does:
-// that to the latest request counts, and an earlier one unless it timed out or a later one has come. It returns the
-// time at which the process began to lead, 0 if it did not.
+// heeds applies the replies that have come by now to a process's requests to lead the recovery, as its elector does:
+// the reply to the latest request counts, and an earlier one unless it timed out or a later one has come. It returns
+// when the process began to lead; 0 if it did not.
 func (w *wire) heeds(now engine.Time, node int32) (begins engine.Time) {
 	n, cfg := &w.nodes[node], w.setup.Node
 	slices.SortStableFunc(n.told, func(a, b told) int { return cmp.Compare(a.comes, b.comes) })
@@ -122,7 +122,7 @@ func (w *wire) heeds(now engine.Time, node int32) (begins engine.Time) {
 	return begins
 }
 
-// claimsPromoted checks that a process with idle workers plans a claim once it has promoted jobs.
+// claimsPromoted checks that a process with idle workers plans a claim once it has made waiting jobs ready.
 func (w *wire) claimsPromoted(now engine.Time, c *engine.Call) {
 	node, n := c.Engine.Node(), &w.nodes[c.Engine.Node()]
 	if n.promoted > 0 && now > n.promoted {
@@ -137,14 +137,14 @@ func (w *wire) claimsPromoted(now engine.Time, c *engine.Call) {
 	}
 }
 
-// woken counts the latest wakes in a row that all went to one node: the node, their number and the time of the first.
+// woken counts the latest claims in a row that were caused by wakes and came from one node, since the first of them.
 type woken struct {
 	node  int32
 	times int
 	since engine.Time
 }
 
-// takesTurns checks that idle nodes are woken in turn, in simulations in which each new job wakes only one node.
+// takesTurns checks, in worlds where a new job wakes just one node, that idle nodes are woken in turn.
 func (w *wire) takesTurns(now engine.Time, c *engine.Call) {
 	r := &w.setup.checked
 	byTurns := w.setup.config.Wake == sim.WakeOne && r.Soon.Claim > 0 && w.setup.Node.Fetch.Cooldown == 0
@@ -164,7 +164,7 @@ func (w *wire) takesTurns(now engine.Time, c *engine.Call) {
 	}
 }
 
-// ttl returns the lease TTL that a process must ask for. If leases end by its own clock, it includes that clock's lead.
+// ttl returns the lease TTL that a process must send with a call, with its clock's lead if it ends leases by that.
 func (w *wire) ttl(c *engine.Call) time.Duration {
 	switch l := &w.setup.Node.Lease; {
 	case l.AckAtStart && c.Op == engine.OpExtend:
@@ -176,8 +176,8 @@ func (w *wire) ttl(c *engine.Call) time.Duration {
 	}
 }
 
-// dated checks the delay in the outcome of a retry when its batch is first sent: it must be the retry policy's delay,
-// counted from the event that the configuration selects.
+// dated checks the delay in the outcome of a failed job when its batch is first sent: it must be what the retry policy
+// returned, counted from the event that the scenario's key retry.from selects.
 func (w *wire) dated(now engine.Time, node int32, o *engine.Outcome) {
 	answers := w.answers[attempt{node, o.Job, o.Delivery, o.Error}]
 	if len(answers) == 0 || o.Verb != engine.Nack && o.Verb != engine.Snooze {
@@ -209,8 +209,8 @@ func (w *wire) dated(now engine.Time, node int32, o *engine.Outcome) {
 		node, o.Delay, o.Delivery, want)
 }
 
-// learns records what a process knows once an answer of the store has arrived (at time comes): that it leads, which
-// leases it holds until when, and that it has promoted jobs.
+// learns records what a process knows from the time comes on, when the store's reply reaches it: that it leads, which
+// leases it holds until when, and that it has made waiting jobs ready.
 func (w *wire) learns(c *engine.Call, r *engine.Reply, s *sent, comes engine.Time) {
 	l, n := &w.setup.Node.Lease, &w.nodes[c.Engine.Node()]
 	ends := engine.Never
@@ -256,7 +256,7 @@ func (w *wire) learns(c *engine.Call, r *engine.Reply, s *sent, comes engine.Tim
 	}
 }
 
-// over checks that an execution which obeys cancellation has ended by the end of its lease, by the clock of its node.
+// over checks that an execution which obeys cancellation has ended by the end of its lease, by its node's clock.
 func (w *wire) over(node int32, j *engine.Job) {
 	h, ok := w.held[w.leases[attempt{node, j.ID, j.Delivery, 0}]]
 	if !ok || h.ends == engine.Never || !w.setup.checked.Heeds || w.checker.Froze(node, h.from) {

@@ -8,8 +8,8 @@ import (
 	"qsim/engine/sim"
 )
 
-// TestNewLeaderLooks: a process that leads the recovery must look for expired leases at once, unless its latest call for
-// them is still under way as it begins to lead.
+// TestNewLeaderLooks checks the invariant that an engine which becomes leader asks for expired leases at once, unless
+// its latest call for them is still under way.
 func TestNewLeaderLooks(t *testing.T) {
 	const ms = engine.Time(time.Millisecond)
 	lines := "engine.reaper.owner: leader\nengine.store: {extend: 10ms, recover: 50ms}\n"

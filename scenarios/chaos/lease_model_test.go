@@ -14,8 +14,8 @@ import (
 	"qsim/engine"
 )
 
-// leaseModels lists the configurations of the protocol. With two leases of a job, state and none have as many states as
-// token has with three.
+// leaseModels lists the variants of the lease protocol to explore, as defines of lease.pml and as leaseRules. With two
+// leases of a job, state and none have as many states as token has with three.
 var leaseModels = []struct {
 	name, defines string
 	most          int // leases
@@ -27,7 +27,7 @@ var leaseModels = []struct {
 	{"none", "-DFENCE=NONE", 2, leaseRules{fence: engine.FenceNone}},
 }
 
-// TestLeaseProtocol has Spin look at every state of two nodes and two jobs of two leases: no assertion fails.
+// TestLeaseProtocol has Spin explore all states of testdata/lease.pml, of two nodes and jobs: no assertion may fail.
 func TestLeaseProtocol(t *testing.T) {
 	skipProved(t)
 	for _, m := range leaseModels {
@@ -43,8 +43,7 @@ func TestLeaseProtocol(t *testing.T) {
 	}
 }
 
-// TestLeaseProtocolBroken breaks one rule of the protocol after another: for each of them Spin finds an assertion that
-// fails.
+// TestLeaseProtocolBroken breaks one rule of testdata/lease.pml after another: each time an assertion must fail.
 func TestLeaseProtocolBroken(t *testing.T) {
 	skipProved(t)
 	t.Cleanup(func() { recordProved(t) }) // after the last of the parallel ones
@@ -157,7 +156,8 @@ func spin(t *testing.T, defines, optimize string) (failed, output string) {
 	return "", output
 }
 
-// leaseEdges returns every step of the protocol from each possible state of one job, in the format of lease.pml.
+// leaseEdges returns all steps of the lease protocol from all states of a job with up to most leases, in lease.pml's
+// form.
 func leaseEdges(r *leaseRules, most int) map[string]bool {
 	edges, known := map[string]bool{}, map[string]bool{}
 	todo := []jobLeases{{state: engine.Ready}}
@@ -181,7 +181,7 @@ func leaseEdges(r *leaseRules, most int) map[string]bool {
 	return edges
 }
 
-// leaseSteps are the steps to try. The first lease is of node 0: nodes are alike.
+// leaseSteps returns the steps to try in a state of a job, legal or not. Nodes are alike: the first lease is node 0's.
 func leaseSteps(j *jobLeases, most int) (steps []leaseStep) {
 	for _, kind := range []byte("XYMPHR") {
 		if kind != 'Y' || len(j.leases) < most {
@@ -210,7 +210,7 @@ func leaseSteps(j *jobLeases, most int) (steps []leaseStep) {
 	return steps
 }
 
-// TestChaosFollowsTheLeaseProtocol replays the traces of drawn worlds: every event is a step of the protocol.
+// TestChaosFollowsTheLeaseProtocol checks that every event of drawn worlds is a step of the lease protocol.
 func TestChaosFollowsTheLeaseProtocol(t *testing.T) {
 	seeds, steps := max(1, *seedCount/slowdown), 0
 	if *long {
@@ -229,8 +229,8 @@ func TestChaosFollowsTheLeaseProtocol(t *testing.T) {
 	t.Logf("%d traces, %d steps", seeds, steps)
 }
 
-// TestPlantedBugsLeaveTheLeaseProtocol replays the traces of worlds with planted bugs, of the seed that finds each and
-// of others: one event is no step of the protocol, unless the bug is outside its scope.
+// TestPlantedBugsLeaveTheLeaseProtocol checks that a trace with each planted bug, of the seed that finds it or another,
+// has an event that is no step of the lease protocol, unless outsideOfLeases has the bug.
 func TestPlantedBugsLeaveTheLeaseProtocol(t *testing.T) {
 	for i := range bugs {
 		b := &bugs[i]
@@ -262,8 +262,8 @@ func TestPlantedBugsLeaveTheLeaseProtocol(t *testing.T) {
 	}
 }
 
-// replayLeases replays the world of a seed in which a bug is planted, or none. It returns the first event that is no step
-// of the protocol, and how many steps there were.
+// replayLeases runs the world of a seed with a planted bug, or nil, and returns its first event that is no step of the
+// lease protocol, "" if there is none, and how many steps there were.
 func replayLeases(t *testing.T, seed uint64, plant func(*setup)) (wrong string, steps int) {
 	t.Helper()
 	var p *leaseReplay

@@ -23,7 +23,7 @@ const (
 	phaseBack // handed back before it ran
 )
 
-// leaseRecord is a lease that was granted, or a token without a lease: that of a lapse.
+// leaseRecord is a lease of a job, or a token spent on a lapse: the store made the job ready by itself.
 type leaseRecord struct {
 	holder int32
 	reaps  bool
@@ -32,14 +32,14 @@ type leaseRecord struct {
 	judged bool // its outcome was applied or refused
 }
 
-// jobLeases is a job with all its leases: the first has token 1.
+// jobLeases is a state of the lease protocol: that of a job and of all its leases, by token from 1 on.
 type jobLeases struct {
 	state                      engine.State
 	expired, lapsed, forgotten bool
 	leases                     []leaseRecord
 }
 
-// leaseRules are the options of a store on which the protocol depends.
+// leaseRules are the options of a store on which the steps of the lease protocol depend.
 type leaseRules struct {
 	fence           engine.Fence
 	lapses, forgets bool
@@ -65,7 +65,7 @@ type leaseStep struct {
 	to    engine.State // C
 }
 
-// passes reports whether an outcome under a token takes effect.
+// passes reports whether the store accepts an outcome under a token.
 func (r *leaseRules) passes(j *jobLeases, token int) bool {
 	switch inFlight := j.state == engine.InFlight; r.fence {
 	case engine.FenceNone:
@@ -79,7 +79,7 @@ func (r *leaseRules) passes(j *jobLeases, token int) bool {
 
 func (j *jobLeases) recorded() bool { return j.state == engine.InFlight && !j.lapsed && !j.forgotten }
 
-// prolongs reports whether an extension under a token does.
+// prolongs reports whether the store accepts an extension of the lease with a token.
 func (r *leaseRules) prolongs(j *jobLeases, token int) bool {
 	return j.recorded() && (r.fence != engine.FenceToken || token == len(j.leases))
 }
@@ -93,8 +93,8 @@ func (j *jobLeases) leave(to engine.State) {
 	j.state, j.expired, j.lapsed, j.forgotten = to, false, false, false
 }
 
-// next takes a step and returns true, or returns false, without a change of j, if the protocol has no such step in
-// this state.
+// next takes a step of the lease protocol, which changes j, and returns true; or leaves j and returns false, if the
+// protocol has no such step in this state.
 func (r *leaseRules) next(j *jobLeases, s leaseStep) bool {
 	if s.token > 0 {
 		if s.token > len(j.leases) {
@@ -150,7 +150,7 @@ func (r *leaseRules) next(j *jobLeases, s leaseStep) bool {
 	return ok
 }
 
-// dies changes a lease as the death of a node does: only leases that the node holds change.
+// dies changes a lease when a node dies; one that another node holds stays as it is.
 func (l *leaseRecord) dies(node int32) {
 	switch {
 	case l.holder != node || l.phase == phaseGone:
@@ -163,7 +163,7 @@ func (l *leaseRecord) dies(node int32) {
 
 func (l *leaseRecord) gone() { l.phase, l.over, l.judged = phaseGone, false, false }
 
-// nextOfLease takes a step of one lease of j.
+// nextOfLease is next for a step of one lease of j.
 func (r *leaseRules) nextOfLease(j *jobLeases, l *leaseRecord, s leaseStep) bool {
 	ok := false
 	switch s.kind {
@@ -209,8 +209,8 @@ func (r *leaseRules) nextOfLease(j *jobLeases, l *leaseRecord, s leaseStep) bool
 	return ok
 }
 
-// speaks reports whether an outcome of l may be under way that the store does not know yet: it remembers those of
-// the latest known life of each node.
+// speaks reports whether the store may yet be told the outcome of l: it was not judged, or comes from a node that has
+// died since, whose calls the store does not remember.
 func (l *leaseRecord) speaks() bool {
 	switch l.phase {
 	case phaseLent, phaseBack, phaseGood, phaseBad:
@@ -219,7 +219,7 @@ func (l *leaseRecord) speaks() bool {
 	return false
 }
 
-// says reports whether that outcome leads to the state to.
+// says reports whether the outcome of l, see speaks, leads to a state of the job.
 func (l *leaseRecord) says(to engine.State) bool {
 	switch l.phase {
 	case phaseGood:
@@ -236,7 +236,7 @@ func (l *leaseRecord) judge() {
 	}
 }
 
-// String returns j as lease.pml prints it.
+// String returns j as lease.pml prints it: digits of the job's state, then of each lease.
 func (j *jobLeases) String() string {
 	digit := func(is bool) byte {
 		if is {
@@ -252,7 +252,7 @@ func (j *jobLeases) String() string {
 	return b.String()
 }
 
-// String returns s as lease.pml prints it.
+// String returns s as lease.pml prints it: its kind, node, token, and what becomes of it.
 func (s leaseStep) String() string {
 	what := 0
 	switch {

@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// provedFile holds the digest of the model whose every state Spin has looked at, with and without broken rules. What it
-// found is the model's alone, so that the same model is not searched again without -long; -rewrite records another.
+// provedFile is the file with the SHA-256 of the testdata/lease.pml that Spin has explored, with and without broken
+// rules. The same model is not explored again without -long; -rewrite records another.
 const provedFile = "testdata/lease.sum"
 
-// skipProved skips a test of the model if it is the recorded one.
+// skipProved skips a test that explores testdata/lease.pml, if provedFile has its sum.
 func skipProved(t *testing.T) {
 	t.Helper()
 	sum, err := os.ReadFile(provedFile)
@@ -23,7 +23,7 @@ func skipProved(t *testing.T) {
 	}
 }
 
-// modelSum returns the digest of the model.
+// modelSum returns the SHA-256 of testdata/lease.pml as a line of hexadecimal text.
 func modelSum(t *testing.T) string {
 	t.Helper()
 	source, err := os.ReadFile("testdata/lease.pml")
@@ -33,7 +33,7 @@ func modelSum(t *testing.T) string {
 	return fmt.Sprintf("%x\n", sha256.Sum256(source))
 }
 
-// recordProved writes the digest of a model in which all was found, or complains that it is not the recorded one.
+// recordProved writes modelSum to provedFile with -rewrite, unless a test failed; else it must be there already.
 func recordProved(t *testing.T) {
 	t.Helper()
 	sum := modelSum(t)

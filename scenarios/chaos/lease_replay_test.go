@@ -23,7 +23,7 @@ type leaseReplay struct {
 	wrong string // the first event that the protocol does not allow; "": all were
 }
 
-// replayed is a job and its executions.
+// replayed is a job in a leaseReplay, with its executions.
 type replayed struct {
 	jobLeases
 	delivery         int32
@@ -48,7 +48,7 @@ func newLeaseReplay(r *check.Rules) *leaseReplay {
 	}
 }
 
-// Record implements engine.Recorder.
+// Record implements engine.Recorder: it follows events until one is no step of the lease protocol.
 func (p *leaseReplay) Record(e *engine.Event) {
 	if p.wrong != "" {
 		return
@@ -85,7 +85,8 @@ func (p *leaseReplay) enqueued(e *engine.Event) string {
 	return ""
 }
 
-// restart handles the death or the start of a node: jobs claimed in between belong to the earlier life.
+// restart follows a node's death or start, which ends the life in which it claimed jobs. It returns what is wrong, or
+// "".
 func (p *leaseReplay) restart(e *engine.Event) string {
 	p.down[e.Node] = e.Kind == engine.NodeDown
 	for id, j := range p.jobs {
@@ -100,7 +101,7 @@ func (p *leaseReplay) restart(e *engine.Event) string {
 	return ""
 }
 
-// take takes a step of the protocol.
+// take takes a step of the lease protocol for j, and reports whether there is such a step.
 func (p *leaseReplay) take(j *replayed, s leaseStep) bool {
 	ok := p.rules.next(&j.jobLeases, s)
 	if p.steps++; len(j.runs) < len(j.leases) {
@@ -109,7 +110,7 @@ func (p *leaseReplay) take(j *replayed, s leaseStep) bool {
 	return ok
 }
 
-// passTime has the lease of j expire and lapse by a time.
+// passTime has the lease of j expire, and lapse, if it must have by now.
 func (p *leaseReplay) passTime(j *replayed, now engine.Time) {
 	if end := j.renewed.Add(p.r.Node.Lease.TTL); p.timed && j.recorded() && now >= end {
 		if !j.expired {
@@ -121,7 +122,7 @@ func (p *leaseReplay) passTime(j *replayed, now engine.Time) {
 	}
 }
 
-// ends has the lease of j expire, and lapse, if the time of that is not known and an event shows that it must have.
+// ends has the lease of j expire, and lapse if lapsed, when an event shows that and its time is not known (see timed).
 func (p *leaseReplay) ends(j *replayed, lapsed bool) {
 	if !p.timed && j.recorded() {
 		if !j.expired {
@@ -133,7 +134,7 @@ func (p *leaseReplay) ends(j *replayed, lapsed bool) {
 	}
 }
 
-// follow takes an event about j, and reports whether it is a step of the protocol.
+// follow takes the steps of an event about j, and reports whether the lease protocol has them.
 func (p *leaseReplay) follow(j *replayed, e *engine.Event) bool {
 	token := int(e.Token)
 	switch e.Kind {
@@ -210,7 +211,7 @@ func (p *leaseReplay) taken(j *replayed, e *engine.Event) bool {
 	return p.take(j, leaseStep{kind: 'K', node: e.Node})
 }
 
-// ofGuard reports whether an outcome is a reaper's that has read the lease before.
+// ofGuard reports whether an outcome is that of a reaper which has read the lease first, and writes in a second call.
 func (p *leaseReplay) ofGuard(e *engine.Event) bool {
 	return p.r.Node.Reaper.Guard != engine.FenceDefault && e.Error == engine.LeaseExpired
 }
@@ -251,7 +252,7 @@ func (p *leaseReplay) fenced(j *replayed, e *engine.Event) bool {
 	return p.take(j, leaseStep{kind: 'Z', node: e.Node, token: int(e.Token)})
 }
 
-// aborted is an execution that ends with its process.
+// aborted follows an event of an execution that ends as its node dies, and reports whether the protocol allows it.
 func (p *leaseReplay) aborted(j *replayed, e *engine.Event) bool {
 	for i := range j.leases {
 		if l, run := &j.leases[i], &j.runs[i]; run.delivery == e.Delivery && !l.reaps && l.holder == e.Node {
@@ -262,7 +263,7 @@ func (p *leaseReplay) aborted(j *replayed, e *engine.Event) bool {
 	return false
 }
 
-// perceived is an event of an execution.
+// perceived follows an event of an execution, as its node sees it, and reports whether the lease protocol allows it.
 func (p *leaseReplay) perceived(j *replayed, e *engine.Event) bool {
 	token := int(e.Token)
 	l, run := &j.leases[token-1], &j.runs[token-1]

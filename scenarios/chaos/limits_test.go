@@ -11,7 +11,7 @@ import (
 	"qsim/engine/sim"
 )
 
-// scaleOf returns full with -long, and a hundredth of it otherwise.
+// scaleOf returns a number of jobs for a test: full with -long, otherwise a hundredth, and with -race a thousandth.
 func scaleOf(full int) int {
 	if *long {
 		return full
@@ -28,7 +28,7 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// crowd are keys of a world of a few strong nodes, to be filled with jobs by a burst.
+// crowd are keys for with that make base a world of two strong nodes, to be filled with jobs by a burst.
 const crowd = `duration: 100h
 drain: 1000h
 engine.nodes: 2
@@ -44,7 +44,8 @@ jobs: [{class: a, arrivals: {process: poisson, rate: 1/s, stop: 1ns}, service: {
 retry.max-attempts: 5
 `
 
-// begin builds a world and starts it, with a checker if it is to be watched.
+// begin returns the run of base with lines, see with, before its first step, its setup, and a checker, which records it
+// if watched.
 func begin(t *testing.T, lines string, watched bool) (*setup, *sim.Sim, *check.Checker) {
 	t.Helper()
 	s, err := with(t, base, lines).setup()
@@ -58,8 +59,7 @@ func begin(t *testing.T, lines string, watched bool) (*setup, *sim.Sim, *check.C
 	return s, sim.New(s.config), c
 }
 
-// TestManyWaitingRetries lets every job fail at once, and wait for days: memory and events
-// are in proportion to the jobs.
+// TestManyWaitingRetries has all jobs fail at once and wait for days: memory and events must be in proportion to them.
 func TestManyWaitingRetries(t *testing.T) {
 	n := scaleOf(10_000_000)
 	before := heap()
@@ -85,7 +85,7 @@ func TestManyWaitingRetries(t *testing.T) {
 	runtime.KeepAlive(run)
 }
 
-// TestManyDueAtOnce makes jobs due in the same nanosecond, with a promoter and without.
+// TestManyDueAtOnce has many jobs become due in one nanosecond, with a promoter and without: all must end.
 func TestManyDueAtOnce(t *testing.T) {
 	n := scaleOf(1_000_000)
 	for _, promoter := range []string{"", "engine.promoter.every: 1s\n"} {
@@ -111,8 +111,8 @@ func TestManyDueAtOnce(t *testing.T) {
 	}
 }
 
-// TestStartWithExpiredLeases lets all nodes die with a lease for every job, and start when
-// all have expired: all are recovered, and none twice.
+// TestStartWithExpiredLeases has all nodes die with a lease for every job, and start when all leases have expired: each
+// must be recovered once.
 func TestStartWithExpiredLeases(t *testing.T) {
 	n := scaleOf(100_000)
 	text := crowd + fmt.Sprintf("engine.lease: {ttl: 20s, heartbeat: 0s}\nengine.workers: %d\n", max(1, n/2)) + fmt.Sprintf("storms: [{name: all, at: 0s, burst: {class: a, count: %d}}, "+
@@ -137,8 +137,8 @@ func TestStartWithExpiredLeases(t *testing.T) {
 	}
 }
 
-// TestSilentStore runs with a store that answers nothing for an hour, as calls wait or are lost: no
-// hot loop repeats calls, nothing piles up, and then all jobs are done.
+// TestSilentStore has the store answer nothing for an hour, as calls wait, are lost or fail, and checks that no loop
+// repeats calls, nothing piles up, and no invariant breaks.
 func TestSilentStore(t *testing.T) {
 	for _, storm := range []string{"store: {stall: true}", "calls: {lose-request: 100%}", "store: {error: 100%}"} {
 		t.Run(storm, func(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"qsim/scenarios/world"
 )
 
-// listen makes the checker of a simulation and reports to it the facts that are not recorded as events: stop signals to
-// processes, calls on their way, and the inputs of policies.
+// listen returns a checker for the simulation, wrapped into it so that the checker also learns facts that are not
+// recorded as events: stop signals to processes, calls on their way, and the inputs of policies.
 func (s *setup) listen() *check.Checker {
 	w := &wire{Network: s.config.Network, setup: s, nodes: make([]caller, s.Nodes),
 		calls: map[callID]sent{}, taken: map[engine.JobID]taker{}, sent: map[engine.BatchID]bool{},
@@ -33,7 +33,7 @@ func (s *setup) listen() *check.Checker {
 	return c
 }
 
-// asked is a retry policy wrapped to report its calls to the checker.
+// asked is a retry policy that reports its calls and results to the checker.
 type asked struct {
 	engine.RetryPolicy
 	wire *wire
@@ -48,9 +48,9 @@ func (a asked) Next(j *engine.Job, e engine.ErrorKind, u float64) (engine.Verb, 
 	return verb, delay
 }
 
-// wire is the simulated network between processes and store, wrapped for a checker. It checks that a call reaches the
-// store as it was sent and that a process pauses after a refused claim, and records which process holds the jobs that a
-// promoter has taken.
+// wire wraps the simulated network between processes and store. It checks what processes may send by what they know,
+// that calls reach the store unchanged, and that a process pauses after a refused claim; and it knows which process
+// holds the jobs that a promoter has taken.
 type wire struct {
 	sim.Network
 	setup   *setup
@@ -65,7 +65,7 @@ type wire struct {
 	woken   woken
 }
 
-// taker is the process that took a waiting job in the first step of a promotion, with the time of its call.
+// taker is the process that took a waiting job in the first of a promotion's two steps, and when its call was sent.
 type taker struct {
 	engine engine.EngineID
 	at     engine.Time
@@ -76,7 +76,7 @@ type callID struct {
 	id     uint64
 }
 
-// sent is the record of a call when it was sent: the times, a fingerprint of its jobs, and what the network does to it.
+// sent is the record of a call that is on its way to the store: when it was sent, and what the network does to it.
 type sent struct {
 	at      engine.Time
 	clock   engine.Time // wall clock of the sender at that time
@@ -84,7 +84,7 @@ type sent struct {
 	fate    sim.Fate
 }
 
-// caller is the checker's state of a process that sends calls, since its latest start, such as when it may claim again.
+// caller is what the network knows about a process since its latest start, such as when it may claim again.
 type caller struct {
 	engine   engine.EngineID            // its latest life
 	claims   engine.Time                // earliest time of its next claim, unless it is woken
@@ -100,14 +100,14 @@ type caller struct {
 	promoted engine.Time                // arrival of an answer with promoted jobs, at which it must plan a claim; 0: none
 }
 
-// told is an answer to a request to lead the recovery: the request's ID, when it was sent, and when the answer comes.
+// told is the reply to a request to lead the recovery: the request's ID, when that was sent, and when the reply comes.
 type told struct {
 	request     uint64
 	sent, comes engine.Time
 	leads       bool
 }
 
-// content is a fingerprint of the jobs in a call.
+// content returns a fingerprint of the jobs in a call, by which wire finds a call that was changed on its way.
 func content(c *engine.Call) (d sim.Digest) {
 	for _, k := range c.Keys {
 		d.Add(&engine.Event{Job: k.Job, Token: k.Token})
@@ -150,7 +150,7 @@ func (w *wire) Request(now engine.Time, c *engine.Call) sim.Fate {
 	return fate
 }
 
-// overtaken reports to the checker a claim that reaches the store after its process has given it up and sent another.
+// overtaken tells the checker that a claim reached the store after its process had given it up and sent another.
 func (w *wire) overtaken(c *engine.Call) {
 	if n := &w.nodes[c.Engine.Node()]; n.engine != c.Engine || n.claim != c.ID {
 		w.checker.Overtaken(c.Engine.Node(), w.setup.sim.Now())
@@ -186,7 +186,7 @@ func (w *wire) Reply(now engine.Time, c *engine.Call, r *engine.Reply, rows *sim
 	return d
 }
 
-// pausesAlone reports whether, in this configuration, only a wake can cut short the pause after a refused claim.
+// pausesAlone reports whether, in this world, nothing but a wake may end the pause after a refused claim early.
 func (w *wire) pausesAlone() bool {
 	n := &w.setup.Node
 	// With backpressure a claim may follow a wake that came when there was too much to commit.
@@ -194,7 +194,7 @@ func (w *wire) pausesAlone() bool {
 		!w.setup.Options.Held && n.Commit.Backpressure == 0
 }
 
-// pause returns how long a process claims nothing after a refused claim.
+// pause returns how long a process must not claim after a claim was refused: the error pause or else the poll.
 func (w *wire) pause() time.Duration {
 	f := &w.setup.Node.Fetch
 	if f.ErrorPause == 0 {
@@ -203,8 +203,8 @@ func (w *wire) pause() time.Duration {
 	return max(0, f.ErrorPause)
 }
 
-// mayHaveLost reports whether the process that took a waiting job may have lost it: it has died since, was frozen when
-// the answer came, or is not known.
+// mayHaveLost reports whether a waiting job that a promoter took may be lost: its process has died since, was frozen
+// when the reply came, or is not known.
 func (w *wire) mayHaveLost(job engine.JobID) bool {
 	t, ok := w.taken[job]
 	return !ok || w.nodes[t.engine.Node()].engine != t.engine || w.checker.Froze(t.engine.Node(), t.at)

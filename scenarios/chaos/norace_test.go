@@ -2,5 +2,5 @@
 
 package chaos
 
-// slowdown is how much slower tests run.
+// slowdown is by how much tests do less, because the race detector makes them slower: not at all without it.
 const slowdown = 1

@@ -18,14 +18,14 @@ var (
 	rewrite = flag.Bool("rewrite", false, "write the table of planted bugs anew")
 )
 
-// mostSeeds is how many seeds it may take to find a bug.
+// mostSeeds is how many seeds are searched for one that finds a planted bug.
 const mostSeeds = 1000
 
-// TestPlantedBugs plants one bug after another. Each is found by the seed in the table, the first
-// from 1 on, and by the world that a swarm comes to after as many as the table says: the median of these is at
-// most three fifths of that of the seeds. With -long all seeds up to it are run, and as many others.
-// One more kind of storm or policy changes some worlds: if one of the table is drawn differently than when that was
-// written, and does not find its bug, a search must; if more than a tenth are so, the table is to be written anew.
+// TestPlantedBugs plants each of bugs. The table found says which seed is the first to find it, and after how many
+// worlds a swarm does; both must find it still, and swarms, by the median, in three fifths of the worlds that seeds in
+// order take. With -long the searches are repeated. One more kind of storm or policy changes some worlds: if one of the
+// table is drawn differently now and misses its bug, a search must find it; if more than a tenth do, write the table
+// anew.
 func TestPlantedBugs(t *testing.T) {
 	if *rewrite {
 		rewriteFound(t)
@@ -94,7 +94,7 @@ func TestPlantedBugs(t *testing.T) {
 	}
 }
 
-// rewriteFound writes the table anew.
+// rewriteFound searches for each of bugs and writes what it finds to found_test.go.
 func rewriteFound(t *testing.T) {
 	var text strings.Builder
 	swarm := Options{First: 1, Seeds: mostSeeds}
@@ -129,7 +129,7 @@ func rewriteFound(t *testing.T) {
 // sum returns a checksum of a world's scenario, which differs if the world is drawn differently.
 func (w *World) sum() uint32 { return crc32.ChecksumIEEE([]byte(w.Text)) }
 
-// kind returns the broken part as a word.
+// kind returns what a run broke: the name of the invariant, "panic", or "nothing".
 func (r *Report) kind() string {
 	switch {
 	case r.Breach != nil:
@@ -140,7 +140,7 @@ func (r *Report) kind() string {
 	return "nothing"
 }
 
-// find returns the first seed that finds a bug, and its failure.
+// find returns the first seed from first on that finds b, and what it breaks, as "seed: kind"; or "never".
 func (b *bug) find(first uint64) string {
 	r := runner{plant: b.plant, only: b.only}
 	for seed := first; seed < first+mostSeeds; seed++ {

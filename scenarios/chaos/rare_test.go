@@ -14,11 +14,11 @@ import (
 	"qsim/scenarios"
 )
 
-// mostRare is how many seeds of rare worlds are kept, rarePool how many are looked at.
+// mostRare is how many seeds the list rare has, rarePool out of how many they are chosen.
 const mostRare, rarePool = 64, 1000
 
-// TestRareSeeds compares what the worlds of the rare seeds reach with what as many others reach: if it is not a quarter
-// more, seeds are drawn differently now, and the list is to be written anew.
+// TestRareSeeds compares what the worlds of the list rare reach, see reach, with as many others: if it is not a quarter
+// more, seeds draw other worlds than when the list was made, and it is to be written anew by -rewrite.
 func TestRareSeeds(t *testing.T) {
 	if *rewrite {
 		rewriteRare(t)
@@ -47,7 +47,7 @@ func TestRareSeeds(t *testing.T) {
 	}
 }
 
-// TestOrder draws the order of ranges of seeds: every seed comes once, the rare ones first.
+// TestOrder checks the order in which swarms run ranges of seeds: each comes once, those of the list rare first.
 func TestOrder(t *testing.T) {
 	least := slices.Min(rare)
 	for _, tt := range []struct{ first, seeds uint64 }{
@@ -79,8 +79,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestFinished names the seeds that a swarm has finished when it is stopped: every number of them is that of a set of
-// seeds of its order.
+// TestFinished checks the words by which Options.Finished names the seeds that a swarm has run when it is stopped.
 func TestFinished(t *testing.T) {
 	defer func(list []uint64) { rare = list }(rare)
 	rare = []uint64{20, 7, 5, 30}
@@ -108,20 +107,20 @@ func TestFinished(t *testing.T) {
 	}
 }
 
-// reached records the events of a run, each with what it may make a difference to: the state that the job was in, the
-// call, the error, and a fault in force at the time.
+// reached is an engine.Recorder that keeps the different events of a run, each as a kind with the state the job was in,
+// class, call and error, alone and with each fault in force.
 type reached struct {
 	windows []span
 	events  map[engine.Event]bool // with a fault as Count, 0 for none
 }
 
-// span is the time for which a fault, an index of scenarios.Troubles and 1, is in force.
+// span is when a fault is in force; fault is 1 and its index in scenarios.Troubles, or a higher number for a control's.
 type span struct {
 	fault       int32
 	from, until engine.Time
 }
 
-// Record implements engine.Recorder.
+// Record implements engine.Recorder: it keeps an event, if it is a new one.
 func (c *reached) Record(e *engine.Event) {
 	what := engine.Event{Kind: e.Kind, From: e.From, Class: e.Class, Op: e.Op, Error: e.Error}
 	c.events[what] = true
@@ -133,7 +132,7 @@ func (c *reached) Record(e *engine.Event) {
 	}
 }
 
-// watch records the events of a run that has no checker.
+// watch makes c the recorder of a run without a checker, and tells it when faults are in force.
 func (c *reached) watch(s *setup) {
 	faults := map[string]int32{}
 	for i, kind := range scenarios.Troubles() {
@@ -156,8 +155,8 @@ func (c *reached) watch(s *setup) {
 	s.config.Recorder = c
 }
 
-// reach runs a world and returns what it reaches: its events, each with a fault in force and with the policy, and the
-// invariants and parts of them that were checked, each with a fault that came and with the policy.
+// reach runs a world and returns what it reaches, in order: its events, each with a fault in force and with the policy,
+// and the invariants that were checked, each with a fault that came and with the policy.
 func reach(w *World) (all []string) {
 	c := &reached{events: map[engine.Event]bool{}}
 	silent := runner{plant: c.watch}
@@ -185,8 +184,8 @@ func reach(w *World) (all []string) {
 	return all
 }
 
-// rewriteRare chooses the rare seeds anew: one after another that which reaches most, where what n worlds have reached
-// before counts as 1/√(n+1).
+// rewriteRare chooses the list rare anew and writes it to rare.go: seed after seed, that which reaches most, where what
+// n chosen worlds reach already counts as 1/√(n+1).
 func rewriteRare(t *testing.T) {
 	worlds, times := map[uint64][]string{}, map[string]int{}
 	for seed := uint64(1); seed <= rarePool; seed++ {

@@ -15,7 +15,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// Report is the result of one run of a random scenario (world): the first breach or panic, and counts of what happened.
+// Report is the result of running one world: its first failure (a breach of an invariant, or a panic), and counts.
 type Report struct {
 	Breach *check.Breach // first breach; nil: every invariant held
 	Panic  string        // value and place of a panic of the engine; "": none
@@ -30,11 +30,11 @@ type Report struct {
 	deadline engine.Time // time by which every job had to end; 0: all had ended before
 }
 
-// Failed reports whether an invariant broke or the engine panicked.
+// Failed reports whether the run broke an invariant or the engine panicked.
 func (r *Report) Failed() bool { return r.Breach != nil || r.Panic != "" }
 
-// same reports whether two runs failed in the same way: by one invariant, or one panic, with messages that differ only
-// in numbers, durations and states.
+// same reports whether two runs failed alike: in the same invariant, or with a panic in the same function, and with
+// messages that differ only in numbers, durations and job states.
 func (r *Report) same(other *Report) bool {
 	if r.Breach != nil && other.Breach != nil {
 		return r.Breach.Invariant == other.Breach.Invariant && form(r.Breach.What) == form(other.Breach.What)
@@ -48,14 +48,14 @@ var (
 	aState    = regexp.MustCompile(`\b(ready|waiting|in-flight|done|dead|fresh|retry)\b`)
 )
 
-// form returns the message of a broken invariant without its variable parts (durations, numbers, states, the list of
-// last events), so that two failures can be compared.
+// form returns the message of a broken invariant with placeholders for durations, numbers and states, and without the
+// list of last events: equal for failures that are alike.
 func form(what string) string {
 	what, _, _ = strings.Cut(what, "; the last")
 	return aState.ReplaceAllString(aNumber.ReplaceAllString(aDuration.ReplaceAllString(what, "#"), "#"), "?")
 }
 
-// where returns the message of a panic without numbers, and the panicking function, so that two can be compared.
+// where returns the message of a panic without numbers, and the panicking function: equal for panics that are alike.
 func where(panicked string) string {
 	cause, stack, _ := strings.Cut(panicked, "\n")
 	thrown := false
@@ -71,7 +71,7 @@ func where(panicked string) string {
 	return form(cause)
 }
 
-// String returns the failure in words, or that every invariant held.
+// String returns the failure in words, or "every invariant held".
 func (r *Report) String() string {
 	switch {
 	case r.Breach != nil:
@@ -82,7 +82,7 @@ func (r *Report) String() string {
 	return "every invariant held"
 }
 
-// runner runs random scenarios (worlds) with a checker of invariants.
+// runner runs worlds with a checker of the invariants in only (all if it is empty).
 type runner struct {
 	only  check.Set
 	plant func(*setup) // a bug that a test plants; nil: none
@@ -102,7 +102,7 @@ func (r *runner) run(w *World, twice bool) Report {
 	return report
 }
 
-// history runs a scenario again and returns, as text, the events of the job that broke an invariant; "" if none did.
+// history runs a world again and returns, as text, the events of the job that breach b names; "" if it names none.
 func (r *runner) history(w *World, b *check.Breach) string {
 	if b == nil || b.Job == 0 {
 		return ""
@@ -112,10 +112,10 @@ func (r *runner) history(w *World, b *check.Breach) string {
 	return h.String()
 }
 
-// looks is the number of simulation steps between two comparisons of the store with the recorded events.
+// looks is the number of simulation steps after which the store's counts are again compared with the recorded events.
 const looks = 256
 
-// once runs a random scenario with or without a checker. history, if it is not nil, receives all events.
+// once runs a world, watched by a checker if checked is true. history, if it is not nil, receives all events.
 func (r *runner) once(w *World, checked bool, history *check.History) (report Report) {
 	var s *sim.Sim
 	defer func() {
@@ -156,7 +156,7 @@ func (r *runner) once(w *World, checked bool, history *check.History) (report Re
 	return report
 }
 
-// drive steps a simulation until no unfinished job or execution is left, its time is over or an invariant breaks.
+// drive steps a simulation until all jobs and executions have ended, their time is over, or an invariant is broken.
 func (s *setup) drive(run *sim.Sim, checker *check.Checker, checked bool) {
 	healed, deadline := engine.Time(min(s.Heal+s.Enqueue, world.ForEver)), engine.Never // what is on its way then has come
 	late := time.Duration(0)
@@ -209,9 +209,9 @@ func (s *setup) drive(run *sim.Sim, checker *check.Checker, checked bool) {
 	}
 }
 
-// beyond returns for how long processes may run what the store no longer has, after the storms: executions that storms
-// made long outlast their jobs, and jobs that wait in a process until they are due (engine.StoreOptions.Held) are run
-// one after the other although their leases have lapsed.
+// beyond returns for how long, after the storms, processes may still run jobs that the store no longer leases to them:
+// executions that a storm made long, and jobs that waited in a process (engine.StoreOptions.Held) and are run one after
+// the other although their leases have expired.
 func (s *setup) beyond(run *sim.Sim) (late time.Duration) {
 	if s.begun > s.ended {
 		late = max(0, s.busy.Sub(run.Now()))
@@ -235,7 +235,7 @@ func (s *setup) letGo(run *sim.Sim) bool {
 	return true
 }
 
-// released passes to the checker, at the end of a run, the number of leases and of idle workers of every process.
+// released gives the checker, at the end of a run, each process's number of leases held and of idle workers.
 func (s *setup) released(run *sim.Sim, checker *check.Checker) {
 	for node := range int32(s.Nodes) {
 		if held, idle, ok := run.Holds(node); ok {
@@ -244,7 +244,7 @@ func (s *setup) released(run *sim.Sim, checker *check.Checker) {
 	}
 }
 
-// look makes the checker compare the store's counts of jobs with the recorded events and, if jobs is set, every job.
+// look makes the checker compare the store's counts of jobs by state with the events and, with jobs, every job.
 func (s *setup) look(store engine.Store, checker *check.Checker, jobs bool) {
 	checker.Balance(plain.Must(store.Stats(context.Background(), 0)))
 	if jobs {
@@ -252,8 +252,8 @@ func (s *setup) look(store engine.Store, checker *check.Checker, jobs bool) {
 	}
 }
 
-// resting reports whether nothing has happened for longer than Bounds.Patience and every job left is one that a fault
-// or the policy may leave unfinished.
+// resting reports whether the run can end early: nothing has happened for longer than Bounds.Patience, and every job
+// left is one that a fault or the policy may leave unfinished.
 func (s *setup) resting(run *sim.Sim) bool {
 	if left := s.memory.Live(); s.begun != s.still.begun || left != s.still.left {
 		s.still = still{run.Now(), s.begun, left}
@@ -273,7 +273,7 @@ func (s *setup) resting(run *sim.Sim) bool {
 	return true
 }
 
-// still holds the numbers of begun executions and of jobs left, and since when neither changed, to detect an idle run.
+// still holds the number of executions begun and of jobs left, and since when both are the same: see resting.
 type still struct {
 	since engine.Time
 	begun int

@@ -10,8 +10,8 @@ import (
 	"qsim/engine/sim"
 )
 
-// TestSameWhoeverWatches runs worlds without a recorder, with a checker, with a recorder of
-// one job behind it, and on one processor: the events are the same.
+// TestSameWhoeverWatches checks that worlds have the same events with and without a checker, a history of one job, or
+// more than one processor.
 func TestSameWhoeverWatches(t *testing.T) {
 	eager := 0
 	for seed := uint64(1); seed <= 30; seed++ {
@@ -45,7 +45,7 @@ func TestSameWhoeverWatches(t *testing.T) {
 	}
 }
 
-// TestNothingIsTheSameByChance changes one draw: the fingerprint differs.
+// TestNothingIsTheSameByChance checks that another seed of the same scenario gives another digest of events.
 func TestNothingIsTheSameByChance(t *testing.T) {
 	a := Draw(1)
 	b, err := Parse("b", strings.Replace(a.Text, "seed: 1\n", "seed: 2\n", 1))

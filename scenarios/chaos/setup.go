@@ -12,8 +12,8 @@ import (
 	"qsim/scenarios/world"
 )
 
-// setup is a random scenario compiled to a simulation, with its checker. A test may plant a bug in the configuration of
-// engines and store, while the bounds and the rules of the checker stay correct.
+// setup is a world compiled to a simulation, and what its run records. A test may plant a bug in the configuration of
+// engines and store, while the bounds and the checker's rules stay correct.
 type setup struct {
 	*world.Bounds
 	config  sim.Config
@@ -32,7 +32,7 @@ type setup struct {
 	wire         *wire       // network that reports to the checker; nil: the run is not checked
 }
 
-// setup compiles the random scenario to a simulation, with the bounds and the rules for its checker, ready to run.
+// setup compiles a world to a simulation that is ready to run, with the bounds on its end and the checker's rules.
 func (w *World) setup() (*setup, error) {
 	compiled, err := world.Compile(w.scenario, 0, w.scenario.Seed)
 	if err != nil {
@@ -67,7 +67,7 @@ func (w *World) setup() (*setup, error) {
 	return s, nil
 }
 
-// counted wraps a simulation's handlers to count the executions begun and ended.
+// counted wraps a simulation's handlers of jobs to count the executions begun and ended.
 type counted struct {
 	sim.Handlers
 	setup *setup
@@ -87,17 +87,16 @@ func (c *counted) End(now engine.Time, node int32, j *engine.Job, err engine.Err
 	c.Handlers.End(now, node, j, err, aborted)
 }
 
-// Decide returns the error kind with which an execution of a job ends, as the wrapped handlers decide; it is called
-// only if they implement sim.Judge.
+// Decide returns the error kind with which an execution ends: that of the wrapped handlers, which are a sim.Judge.
 func (c *counted) Decide(now engine.Time, node int32, j *engine.Job) engine.ErrorKind {
 	return c.Handlers.(sim.Judge).Decide(now, node, j)
 }
 
-// counts holds how often storms (injected faults) of each kind had an effect, by index in scenarios.Troubles.
+// counts holds, for each kind of storm (by index in scenarios.Troubles), how often storms of the kind had an effect.
 type counts [32]int64
 
-// storms returns the number of storms that had an effect, by kind, see world.Setup.Met. A storm that changes attempts
-// counts once, however many it changed.
+// storms returns how often storms of each kind had an effect in the run, see world.Setup.Met. A storm that changes
+// attempts counts once, however many it changed.
 func (s *setup) storms() (n counts) {
 	kinds := scenarios.Troubles()
 	for i, met := range s.Met() {

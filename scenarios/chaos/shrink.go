@@ -10,13 +10,13 @@ import (
 	"qsim/scenarios/spec"
 )
 
-// mostTries and the constants below limit the search for a smaller failing scenario.
+// mostTries and mostEvents end the search for a smaller world that fails alike.
 const (
 	mostTries  = 1500       // worlds
 	mostEvents = 20_000_000 // events of all simulations together
 )
 
-// shrinker searches for a smaller random scenario that fails in the same way as a given one.
+// shrinker searches for a smaller world that fails in the same way as a given one.
 type shrinker struct {
 	runner *runner
 	twice  bool
@@ -28,9 +28,9 @@ type shrinker struct {
 	stop   func() bool // whether to stop shrinking; nil: never
 }
 
-// shrink returns the smallest scenario found with the same failure as a given one, and its report: with fewer storms,
-// jobs, nodes, workers and unusual settings. It removes lines of the text that Draw writes: each storm, each class of
-// jobs and each other key is one line.
+// shrink returns the smallest world found that fails in the same way as w, with its report: it has fewer storms, jobs,
+// nodes, workers and unusual settings. It removes lines of the text that Draw writes: each storm, class of jobs or
+// other key has one. stop, if not nil, ends the search early.
 func (r *runner) shrink(w *World, failed Report, twice bool, stop func() bool) (*World, Report) {
 	s := &shrinker{runner: r, twice: twice, want: failed, best: w, report: failed, stop: stop}
 	for before := ""; before != s.best.Text && !s.over(); {
@@ -48,7 +48,7 @@ func (s *shrinker) over() bool {
 	return s.tries >= mostTries || s.events >= mostEvents || s.stop != nil && s.stop()
 }
 
-// try parses a scenario's text, makes it the smallest if it fails as the original does, and reports whether it does.
+// try runs the world with these lines of text and reports whether it fails like the original; if so it is the smallest.
 func (s *shrinker) try(lines []string) bool {
 	if s.over() {
 		return false
@@ -75,7 +75,7 @@ func (s *shrinker) try(lines []string) bool {
 
 func (s *shrinker) lines() []string { return strings.Split(strings.TrimSpace(s.best.Text), "\n") }
 
-// entries returns the indexes of the lines with the list elements under a key.
+// entries returns the indexes of the lines that are elements of the list under a top-level key, such as storms.
 func entries(lines []string, key string) (at []int) {
 	within := false
 	for i, line := range lines {
@@ -88,7 +88,7 @@ func entries(lines []string, key string) (at []int) {
 	return at
 }
 
-// dropStorms removes the storms that the failure does not need: it tries all, then halves, then single ones.
+// dropStorms removes storms that the smallest world does not need to fail: all at once, then halves, then single ones.
 func (s *shrinker) dropStorms() {
 	without(len(entries(s.lines(), "storms")), func(from, to int) bool {
 		lines := s.lines()
@@ -143,7 +143,7 @@ var (
 	nodeIndex   = regexp.MustCompile(`nodes: \[\d+\]`)
 )
 
-// arrivals returns the IDs of the jobs of a random scenario, except those of bursts.
+// arrivals returns the IDs of the jobs that arrive in a world, without those that bursts bring.
 func (w *World) arrivals() (ids []engine.JobID) {
 	s, err := w.setup()
 	if err != nil {
@@ -158,7 +158,7 @@ func (w *World) arrivals() (ids []engine.JobID) {
 	return ids
 }
 
-// only returns the lines of the smallest failing scenario so far, changed so that only the jobs with these IDs arrive.
+// only returns the lines of the smallest failing world, changed so that of its arrivals only those with these IDs come.
 func (s *shrinker) only(ids []engine.JobID) []string {
 	lines := s.lines()
 	for class, i := range entries(lines, "jobs") {
@@ -177,7 +177,7 @@ func (s *shrinker) only(ids []engine.JobID) []string {
 	return lines
 }
 
-// fewer reduces the number of nodes or workers, by key, to the smallest with which the scenario fails in the same way.
+// fewer reduces the number at key, nodes or workers, to the smallest with which the world fails in the same way.
 func (s *shrinker) fewer(key string) {
 	lines := s.lines()
 	at := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "  "+key+": ") })
@@ -206,7 +206,7 @@ func (s *shrinker) fewer(key string) {
 	}
 }
 
-// dropKeys resets to their defaults the settings that the failure does not need: whole lines, and keys within a line.
+// dropKeys removes keys that the smallest world does not need to fail: whole lines, then single keys within a line.
 func (s *shrinker) dropKeys() {
 	for i := len(s.lines()) - 1; i >= 0; i-- {
 		lines := s.lines()
@@ -224,7 +224,7 @@ func (s *shrinker) dropKeys() {
 	}
 }
 
-// keysOf splits the text in the outermost braces of a line at its commas.
+// keysOf returns the texts "KEY: VALUE" in the outermost braces of a line, split at commas; nil if it has no braces.
 func keysOf(line string) (keys []string) {
 	from, to := strings.IndexByte(line, '{'), strings.LastIndexByte(line, '}')
 	if from < 0 || to < from {

@@ -10,8 +10,8 @@ import (
 	"qsim/engine/check"
 )
 
-// TestFailureIsReplayed plants a bug and replays the printed failure: its world is small, and
-// breaks at the same event again.
+// TestFailureIsReplayed checks, with planted bugs, that the failure which a swarm prints has a small world, and that
+// its text fails at the same event again.
 func TestFailureIsReplayed(t *testing.T) {
 	for _, name := range []string{"one attempt more than the limit", "the reaper overwrites a completed job", "a promoter that dies loses what it took", "a policy remembers other runs"} {
 		t.Run(name, func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestFailureIsReplayed(t *testing.T) {
 	}
 }
 
-// TestPanicIsFound plants a panic: it is a failure like any other.
+// TestPanicIsFound checks that a swarm reports a panic in the engine as a failure.
 func TestPanicIsFound(t *testing.T) {
 	result, err := Swarm(context.Background(), Options{First: 1, Seeds: 1, plant: func(s *setup) { s.config.Policy = nil }})
 	if err != nil || len(result.Failures) != 1 || !strings.Contains(result.Failures[0].String(), "panic: ") {
@@ -62,7 +62,7 @@ func TestPanicIsFound(t *testing.T) {
 	}
 }
 
-// TestInterrupt ends a swarm that would take for ever.
+// TestInterrupt checks that cancelling its context ends a swarm that has no last seed.
 func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	result, err := Swarm(ctx, Options{First: 1, Progress: func(ended uint64) {
@@ -75,8 +75,8 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestAnotherFailureIsNotTheSame distinguishes breaches of one invariant by their text, and panics
-// by their place.
+// TestAnotherFailureIsNotTheSame checks which failures shrinking takes for the same: those whose text differs in
+// numbers only, and panics at the same place.
 func TestAnotherFailureIsNotTheSame(t *testing.T) {
 	breach := func(i check.Invariant, what string) *Report {
 		return &Report{Breach: &check.Breach{Invariant: i, What: what}}
@@ -117,8 +117,7 @@ func breaks() { panic("slot 7 is not held") }
 //go:noinline
 func breaksToo() { panic("slot 8 is not held") }
 
-// TestTimeDoesNotCutShrinking ends the time for new seeds at once: the one that fails
-// becomes small all the same.
+// TestTimeDoesNotCutShrinking checks that a failing world is shrunk although Options.Time, for new seeds, is over.
 func TestTimeDoesNotCutShrinking(t *testing.T) {
 	b := &bugs[slices.IndexFunc(bugs, func(b bug) bool { return b.name == "a claim is not counted as a delivery" })]
 	// It takes half a second to make small.
@@ -131,7 +130,7 @@ func TestTimeDoesNotCutShrinking(t *testing.T) {
 	}
 }
 
-// jobsOf is how many jobs come in a world.
+// jobsOf returns how many jobs come in a world.
 func jobsOf(t *testing.T, w *World) int {
 	t.Helper()
 	s, err := w.setup()

@@ -16,7 +16,7 @@ import (
 	"qsim/scenarios/pool"
 )
 
-// Options are the options of Swarm: which seeds to run, for how long, and what to check.
+// Options are the options of Swarm: which seeds it runs, for how long, and which invariants it checks.
 type Options struct {
 	First    uint64        // seed
 	Seeds    uint64        // number of seeds, from First on; 0: until Time is over
@@ -32,7 +32,7 @@ type Options struct {
 	quick bool         // failures are not shrunk
 }
 
-// Failure is a seed whose random scenario failed, with the smallest scenario found that fails in the same way.
+// Failure is a seed whose world failed, with the smallest world found that fails in the same way.
 type Failure struct {
 	Seed    uint64
 	Drawn   *World // world drawn from the seed
@@ -41,7 +41,7 @@ type Failure struct {
 	History string // events of the job in the report's breach
 }
 
-// Result is the result of a swarm: the sums over the runs of all its seeds, and the failures.
+// Result is the result of a swarm: sums over the runs of all its seeds, and the failures.
 type Result struct {
 	Seeds   uint64 // number of finished seeds
 	Events  int64
@@ -56,8 +56,8 @@ type Result struct {
 	Failures    []Failure // failures by seed
 }
 
-// FaultCounts returns the kinds of storms (injected faults), and how often storms of each kind had an effect: one on
-// nodes or the store counts each time that it acts, any other storm once in a run.
+// FaultCounts returns the kinds of storms and, in the same order, how often storms of each had an effect: one on nodes
+// or the store counts each time that it acts, any other once in a run.
 func (r *Result) FaultCounts() (kinds []string, counts []int64) {
 	for k, kind := range scenarios.Troubles() {
 		kinds, counts = append(kinds, kind), append(counts, r.Faults[k])
@@ -65,7 +65,7 @@ func (r *Result) FaultCounts() (kinds []string, counts []int64) {
 	return kinds, counts
 }
 
-// CheckCounts returns the numbers (I-1, ...) of the invariants in a set (empty: all), and how often each was checked.
+// CheckCounts returns the numbers ("I-1") of the invariants in a set (empty: all), and how often each was checked.
 func (r *Result) CheckCounts(only check.Set) (numbers []string, counts []int64) {
 	for i := check.Conservation; i < check.NumInvariants; i++ {
 		if only.Has(i) {
@@ -75,12 +75,12 @@ func (r *Result) CheckCounts(only check.Set) (numbers []string, counts []int64) 
 	return numbers, counts
 }
 
-// twiceEvery selects the seeds that are run twice to compare the digests of their events: every 16th.
+// twiceEvery is n if every n-th seed is run again, without a checker, to compare the events of both runs.
 const twiceEvery = 16
 
-// Swarm simulates one random scenario (world) for each seed and shrinks those that fail. The seeds of rare worlds,
-// which reach unusual combinations of events and faults, come first. The error is ctx.Err(). The result does not depend
-// on Parallel unless a limit of time or failures ends it.
+// Swarm runs one world for each seed, and shrinks those that fail. First come the seeds in rare, whose worlds reach
+// unusual combinations of events and faults. The error is ctx.Err(). The result does not depend on Parallel, unless a
+// limit of time or failures ends the swarm.
 func Swarm(ctx context.Context, o Options) (*Result, error) {
 	s := &swarm{options: o, caller: ctx, runner: runner{only: o.Only, plant: o.plant}}
 	begin := ctx // no seed begins when it is done
@@ -107,7 +107,7 @@ type swarm struct {
 	result Result
 }
 
-// one runs the scenario of one seed and shrinks it if it fails; it returns pool.ErrEnough after enough failed seeds.
+// one runs the world of one seed, and shrinks it if it fails; after enough failed seeds it only returns pool.ErrEnough.
 func (s *swarm) one(seed uint64) error {
 	s.mutex.Lock()
 	over := s.failed >= max(1, s.options.Failures) // the last of them may still be shrunk
@@ -133,7 +133,7 @@ func (s *swarm) one(seed uint64) error {
 	return nil
 }
 
-// count adds the report of one seed's run to the result of the swarm.
+// count adds the report of one seed's run to the result of the swarm, before any shrinking.
 func (s *swarm) count(w *World, report *Report) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -164,7 +164,7 @@ func (s *swarm) count(w *World, report *Report) {
 	}
 }
 
-// Replay runs one scenario with the checks of Swarm and returns its failure, or nil. It does not shrink.
+// Replay runs one world with the checks of Swarm, by the invariants in only, and returns its failure, unshrunk, or nil.
 func Replay(w *World, only check.Set) *Failure {
 	r := runner{only: only}
 	f := &Failure{Seed: w.Seed(), Drawn: w, World: w, Report: r.run(w, true)}
@@ -175,10 +175,10 @@ func Replay(w *World, only check.Set) *Failure {
 	return f
 }
 
-// ParseInvariants parses the numbers of invariants, separated by commas: "I-1,I-6".
+// ParseInvariants returns the set of invariants whose numbers a text lists, separated by commas: "I-1,I-6".
 func ParseInvariants(text string) (check.Set, error) { return check.ParseSet(text) }
 
-// Invariants returns all invariants, each as a number and a sentence.
+// Invariants returns the numbers ("I-1") of all invariants that swarms check, and a sentence on each, in that order.
 func Invariants() (numbers, says []string) {
 	for i := check.Conservation; i < check.NumInvariants; i++ {
 		numbers, says = append(numbers, i.String()), append(says, i.Says())
@@ -186,7 +186,7 @@ func Invariants() (numbers, says []string) {
 	return numbers, says
 }
 
-// String returns a failure in words: the invariant, the history of the job, and the command line that repeats it.
+// String returns a failure as text for users: the invariant, the history of its job, and a command that repeats it.
 func (f *Failure) String() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "seed %d: %s\n", f.Seed, f.Report.String())

@@ -17,7 +17,7 @@ var (
 	firstSeed = flag.Uint64("first", 1, "the first of them")
 )
 
-// TestSwarm runs drawn worlds. It prints the first that fails as small as it gets.
+// TestSwarm runs drawn worlds: none may fail, and many must test each invariant, event and kind of storm.
 func TestSwarm(t *testing.T) {
 	seeds := *seedCount
 	if *long {
@@ -67,15 +67,13 @@ func TestSwarm(t *testing.T) {
 	t.Logf("%d seeds, %d events, checks %v, in seeds %v, parts in seeds %v, troubles %v", result.Seeds, result.Events, result.Checks, result.Held, result.Parts, result.Faults)
 }
 
-// leastHeld is how many seeds there may be to one in which an invariant is held against
-// something.
+// leastHeld is how often TestSwarm wants an invariant tested: in at least one of so many seeds.
 const leastHeld = 50
 
-// leastPart is the same for a part of an invariant.
+// leastPart is leastHeld for a part of an invariant, a check.Probe.
 const leastPart = 100
 
-// seedsWithShares is how many seeds hold a share of fresh jobs against claims that left
-// jobs of both classes.
+// seedsWithShares returns how many of the seeds draw a world in which the invariant check.Shares is tested.
 func seedsWithShares(first, seeds uint64) (n int) {
 	for seed := first; seed < first+seeds; seed++ {
 		w := Draw(seed)
@@ -89,8 +87,8 @@ func seedsWithShares(first, seeds uint64) (n int) {
 	return n
 }
 
-// TestBound compares the bound on a run after its storms with the actual time: a bound of hours,
-// for a world of two hundred jobs that takes minutes, would detect nothing.
+// TestBound checks that the time by which a run must end after its last storm is minutes: one of hours would find
+// nothing.
 func TestBound(t *testing.T) {
 	var bounds, ends []time.Duration
 	r := runner{}
@@ -132,7 +130,7 @@ func (p sleepy) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return p.Policy.Plan(v, dst)
 }
 
-// TestTroublesThatMeetNothing counts faults that had an effect, not those that were drawn.
+// TestTroublesThatMeetNothing checks that Report.Faults counts the storms that had an effect, not those drawn.
 func TestTroublesThatMeetNothing(t *testing.T) {
 	for storms, want := range map[string]int64{
 		"{at: 1s, crash: {nodes: [0], restart-after: 200ms}, repeat: {every: 300ms, times: 3}}":              3,
@@ -163,10 +161,10 @@ func TestTroublesThatMeetNothing(t *testing.T) {
 	}
 }
 
-// few makes base a world of a few jobs that all go well.
+// few are keys for with that make base a world of a few jobs, none of which fails.
 const few = "jobs.a.arrivals.stop: 2s\njobs.b.arrivals.stop: 2s\njobs.a.fails.rate: 0%\njobs.b.fails.rate: 0%"
 
-// TestSwarmIsTheSame runs the same seeds on one goroutine and on several.
+// TestSwarmIsTheSame checks that a swarm has the same result on one goroutine and on several.
 func TestSwarmIsTheSame(t *testing.T) {
 	var all []Result
 	for _, parallel := range []int{1, 3} {

@@ -12,7 +12,8 @@ import (
 	"qsim/scenarios/world"
 )
 
-// TestDrawnTexts: the text of a drawn world is a scenario without a storm that hits nothing, and is drawn the same again.
+// TestDrawnTexts checks that a seed always draws the same text of a valid scenario, and that every kind of storm is
+// drawn.
 func TestDrawnTexts(t *testing.T) {
 	kinds := map[string]int{}
 	for seed := uint64(1); seed <= 300; seed++ {
@@ -48,8 +49,8 @@ func TestDrawnTexts(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatCanBeReckoned: all drawn worlds have a bound by which every job has ended. A scenario whose jobs have no
-// such bound, or never end, breaks none.
+// TestOnlyWhatCanBeReckoned checks that each drawn world has a bound by which all jobs end, and that scenarios without
+// one, whose jobs may never end, break no invariant.
 func TestOnlyWhatCanBeReckoned(t *testing.T) {
 	for seed := uint64(1); seed <= 1000; seed++ {
 		if w := Draw(seed); !world.Reckons(w.scenario) {
@@ -81,7 +82,7 @@ func TestOnlyWhatCanBeReckoned(t *testing.T) {
 	}
 }
 
-// TestKeptWorlds runs the worlds that once failed.
+// TestKeptWorlds checks that the worlds in testdata/failed, which once failed, do not fail.
 func TestKeptWorlds(t *testing.T) {
 	files, err := filepath.Glob("testdata/failed/*.yaml")
 	if err != nil || len(files) < 3 {
@@ -107,7 +108,7 @@ func TestKeptWorlds(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoWorld: errors have a position.
+// TestWhatIsNoWorld checks that the error for a text that is no valid scenario has its line and the wrong key.
 func TestWhatIsNoWorld(t *testing.T) {
 	_, err := Parse("wrong.yaml", "jobs: [{class: a, arrivals: {process: poisson, rate: 1/s}, service: 1s}]\nstorms: [{name: x, at: 1s, plague: {}}]\n")
 	if err == nil || !strings.Contains(err.Error(), `wrong.yaml:2:`) || !strings.Contains(err.Error(), "plague") {
@@ -115,8 +116,8 @@ func TestWhatIsNoWorld(t *testing.T) {
 	}
 }
 
-// Run runs w, which must be valid, and checks the invariants of only, none meaning all. With twice
-// it runs it again without a checker: both must have the same events.
+// Run runs the world and checks the invariants of only, none meaning all. If twice, it compares the events with those
+// of a run without a checker.
 func (w *World) Run(only check.Set, twice bool) Report {
 	r := runner{only: only}
 	return r.run(w, twice)

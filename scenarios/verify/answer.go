@@ -12,10 +12,10 @@ import (
 	"qsim/results/plain"
 )
 
-// Verdict is the result of checking a quantity or a verify row: met, missed, wide (interval too wide) or left out.
+// Verdict is the result of comparing a quantity of a verify row (a case with known values, see Row), or the whole row.
 type Verdict string
 
-// Met and the constants below are the verdicts on a quantity; a verify row has the worst verdict of its quantities.
+// Met and the constants below are the verdicts; a verify row has the worst verdict of its quantities.
 const (
 	Met     Verdict = "met"      //
 	Missed  Verdict = "missed"   // expected and measured differ
@@ -23,10 +23,10 @@ const (
 	LeftOut Verdict = "left out" // there is nothing to measure it by, for Reason
 )
 
-// confidence is the confidence level of the two-sided intervals: they use Student's t at the quantile 0.9995.
+// confidence is the level of the two-sided confidence intervals, which use Student's t at the quantile 0.9995.
 const confidence = 0.999
 
-// Quantity is one expected quantity of a verify row with its measurement. Values are in the unit of the row.
+// Quantity is one known value of a verify row beside its measurement by simulation, in the unit of the row.
 type Quantity struct {
 	Name         string  `json:"quantity"`
 	Expected     any     `json:"expected"`        // expected value: a number, true or false, text, or nil
@@ -40,7 +40,7 @@ type Quantity struct {
 	Reason       string  `json:"reason,omitempty"`
 }
 
-// answer collects the measurements of one expected quantity over the replications.
+// answer collects the measurements of one expected value of a verify row, over all replications of an experiment.
 type answer struct {
 	item
 	gauge
@@ -52,7 +52,7 @@ type answer struct {
 	measured
 }
 
-// measured holds the measurements of a quantity in the replications so far.
+// measured holds what answer.add has collected: the values of one quantity in the replications so far.
 type measured struct {
 	values  []float64
 	texts   []string
@@ -98,7 +98,7 @@ func (a *answer) add(o *observer, run *measure.Run) {
 	}
 }
 
-// centre returns the measured value of a quantity: the centre of its confidence interval.
+// centre returns the measured value of the quantity, about which its confidence interval lies; NaN if there is none.
 func (a *answer) centre() float64 {
 	switch {
 	case len(a.values) == 0:
@@ -113,8 +113,8 @@ func (a *answer) centre() float64 {
 	return results.MeanOf(a.values)
 }
 
-// half returns the half-width of a quantity's confidence interval. If all replications have one value it is 0; for a
-// share it is at least the bound on the probability of an event that was never seen.
+// half returns the half-width of the quantity's confidence interval: 0 if all replications have the same value, but for
+// a share at least the bound on the probability of an event that was never seen.
 func (a *answer) half() float64 {
 	if a.shape == ofLeast || a.shape == ofMost || a.text != nil {
 		return 0
@@ -130,7 +130,7 @@ func (a *answer) half() float64 {
 	return half
 }
 
-// allowed returns the largest half-width of the confidence interval that allows a verdict: see the package comment.
+// allowed returns the largest half-width of the confidence interval for a verdict, by the rule in the package comment.
 func (a *answer) allowed() float64 {
 	expected, _ := a.value.(float64)
 	expected = math.Abs(expected)
@@ -152,7 +152,7 @@ func (a *answer) allowed() float64 {
 	return a.relative() * expected
 }
 
-// relative returns the largest half-width allowed for a confidence interval, as a share of the expected value.
+// relative returns the largest half-width allowed for the quantity, as a share of its expected value.
 func (a *answer) relative() float64 {
 	switch {
 	case a.busy && a.shape == ofMoment:
@@ -167,7 +167,7 @@ func (a *answer) relative() float64 {
 	return 0.01
 }
 
-// loose reports whether the allowed half-width is more than 1 % of the expected value, or 2 % for a 99th percentile.
+// loose reports whether more than 1 % of the expected value, 2 % for a 99th percentile, is allowed as half-width.
 func (a *answer) loose() bool {
 	switch a.shape {
 	case ofMean, ofLeast, ofMost, ofMoment, ofTail:
@@ -179,10 +179,10 @@ func (a *answer) loose() bool {
 	return false
 }
 
-// rare is the probability below which a measured one cannot be distinguished from 0.
+// rare is the smallest probability that a measurement is required to distinguish from 0.
 const rare = 1e-5
 
-// wants estimates the number of replications after which a confidence interval will be as narrow as required.
+// wants returns an estimate of how many replications make the quantity's confidence interval as narrow as allowed.
 func (a *answer) wants() int {
 	n := len(a.values)
 	half, allowed := a.half(), a.allowed()
@@ -192,7 +192,7 @@ func (a *answer) wants() int {
 	return int(min(math.Ceil(float64(n)*half/allowed*half/allowed*1.1)+1, 4*float64(n)))
 }
 
-// judge returns the verdict of comparing the measured with the expected value of a quantity.
+// judge returns the verdict on the quantity: measured compared with expected value, in the way its gauge's shape says.
 func (a *answer) judge() Verdict {
 	expected, isNumber := a.value.(float64)
 	centre, half := a.centre(), a.half()
@@ -232,7 +232,7 @@ func (a *answer) judge() Verdict {
 
 func met(ok bool) Verdict { return plain.Either(ok, Met, Missed) }
 
-// quantity returns the measurement with its verdict as an element of the result.
+// quantity returns what the answer has measured, with its verdict, for the Result of the row.
 func (a *answer) quantity() Quantity {
 	q := Quantity{Name: a.path, Expected: a.value, Half: a.half(), Allowed: a.allowed(), Loose: a.loose(),
 		Replications: a.seen, Repeated: a.repeated, Verdict: a.judge()}

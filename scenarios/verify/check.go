@@ -22,7 +22,7 @@ type Options struct {
 	MostJobs float64
 }
 
-// Result is the verdict on a verify row, with all its measurements.
+// Result is the outcome of checking one verify row: its verdict, with the measurements of its quantities.
 type Result struct {
 	Row
 	Quantities []Quantity `json:"quantities"`
@@ -31,11 +31,11 @@ type Result struct {
 	Jobs       int64      `json:"jobs"`             // number of jobs simulated
 }
 
-// Failed reports whether the simulation contradicts the value from theory, or its interval is too wide to decide.
+// Failed reports whether a simulation contradicts a known value, or could not become precise enough to decide.
 func (r *Result) Failed() bool { return r.Verdict == Missed || r.Verdict == Wide }
 
-// Check measures by simulation the expected quantities of row. A row that the simulator cannot express is left out,
-// with a reason. It returns an error for an invalid row, a broken simulation, or when ctx is done.
+// Check measures the expected values of a verify row by simulation and compares. A row that scenarios cannot express is
+// left out, with a reason. The error is for an invalid row, a simulation that cannot run, or the end of ctx.
 func Check(ctx context.Context, row Row, o Options) (Result, error) {
 	result := Result{Row: row}
 	m, problems := build(row)
@@ -66,10 +66,10 @@ func Check(ctx context.Context, row Row, o Options) (Result, error) {
 	return result, nil
 }
 
-// severity ranks verdicts, the worst highest: a verify row has the verdict of its worst quantity.
+// severity ranks verdicts, worse ones higher: a verify row has the worst verdict of its quantities.
 var severity = map[Verdict]int{LeftOut: 0, Met: 1, Wide: 2, Missed: 3}
 
-// conclude fills in the quantities and the verdict of a verify row from the measurements.
+// conclude fills in Quantities and Verdict from the measurements in m, the row's model.
 func (r *Result) conclude(m *model) {
 	r.Verdict = LeftOut
 	for i, it := range m.expected {
@@ -92,7 +92,7 @@ func (r *Result) conclude(m *model) {
 	}
 }
 
-// Summary holds the results of all verify rows that were checked, and how many were met.
+// Summary holds the results of all verify rows that were checked, with counts: the output of qsim verify.
 type Summary struct {
 	Version int      `json:"version"`
 	Rows    []Result `json:"rows"`
@@ -102,7 +102,7 @@ type Summary struct {
 	Exit    int      `json:"exit"` // 1: a row failed; else 0
 }
 
-// Summarize counts the verdicts of verify rows.
+// Summarize returns the Summary of a list of results: it counts their verdicts.
 func Summarize(list []Result) *Summary {
 	s := &Summary{Version: 1, Rows: list}
 	for i := range list {
@@ -118,8 +118,8 @@ func Summarize(list []Result) *Summary {
 	return s
 }
 
-// Table returns a table of all quantities; for people also the verify rows left out and why, the failures, and the
-// probability of a false alarm.
+// Table returns a table of all quantities as text in the format of o; except in CSV also notes on the rows left out,
+// the failures, and the probability of a false alarm.
 func (s *Summary) Table(o text.TableOptions) string {
 	rows := s.cells(o.Format != text.CSV)
 	if o.Format == text.Text { // a model's name stands in its first line only
@@ -136,8 +136,8 @@ func (s *Summary) Table(o text.TableOptions) string {
 	return table + s.notes()
 }
 
-// cells returns a table row for each quantity, and for each verify row that was left out; for people with the allowed
-// width of an interval where that is larger than usual.
+// cells returns a line of cells for each quantity, and for each verify row without any. For people numbers are short,
+// and an interval that may be wider than usual says so.
 func (s *Summary) cells(people bool) (rows [][]string) {
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', plain.Either(people, 5, -1), 64) }
 	for _, r := range s.Rows {
@@ -157,7 +157,7 @@ func (s *Summary) cells(people bool) (rows [][]string) {
 	return rows
 }
 
-// written returns a value as text, – for none.
+// written returns an expected or measured value as text: a float64 as number writes it, – for nil.
 func written(v any, number func(v float64) string) string {
 	switch v := v.(type) {
 	case nil:
@@ -168,7 +168,7 @@ func written(v any, number func(v float64) string) string {
 	return fmt.Sprint(v)
 }
 
-// notes returns the notes below the table: rows left out and why, failures, and the probability of a false alarm.
+// notes returns the lines below the table: counts of verdicts, probability of a false alarm, and reasons with rows.
 func (s *Summary) notes() string {
 	var reasons []string // in the order in which they are first given
 	given := map[string][]string{}

@@ -19,7 +19,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// check runs a row that is changed first; nothing in these tests needs more jobs than few.
+// check returns what Check finds for the row with an ID, changed by change if that is not nil, with up to 100,000 jobs.
 func check(t *testing.T, id string, change func(r *Row)) Result {
 	t.Helper()
 	for _, row := range Rows() {
@@ -39,8 +39,7 @@ func check(t *testing.T, id string, change func(r *Row)) Result {
 	return Result{}
 }
 
-// TestEveryItemIsMeasured checks that every row and every expected value is measured or reported,
-// and that the scenarios load.
+// TestEveryItemIsMeasured checks that each row has scenarios that load and measure all values expected, or is left out.
 func TestEveryItemIsMeasured(t *testing.T) {
 	for _, row := range Rows() {
 		m, problems := build(row)
@@ -59,7 +58,7 @@ func TestEveryItemIsMeasured(t *testing.T) {
 	}
 }
 
-// TestExactRows runs rows without randomness, or without fluctuation: there is no false alarm.
+// TestExactRows checks that rows without random fluctuation are met, and that rows of families left out say why.
 func TestExactRows(t *testing.T) {
 	for _, row := range Rows() {
 		if !row.Quick || row.Kind != "exact" && wordless[row.Family()] == "" && (raced || row.Kind == "sim") {
@@ -80,7 +79,7 @@ func TestExactRows(t *testing.T) {
 	}
 }
 
-// TestCheckFindsFaults changes expected values or parameters of rows a little, which must be detected.
+// TestCheckFindsFaults checks that rows are missed once their expected values or parameters are changed a little.
 func TestCheckFindsFaults(t *testing.T) {
 	expect := func(old, new string) func(r *Row) {
 		return func(r *Row) {
@@ -134,7 +133,7 @@ func TestCheckFindsFaults(t *testing.T) {
 	}
 }
 
-// TestCheckRefuses checks the errors for invalid rows.
+// TestCheckRefuses checks the errors for rows with unknown or wrong families, parameters and quantities.
 func TestCheckRefuses(t *testing.T) {
 	const mean = `{"wait_mean": 1}`
 	for _, tt := range []struct{ name, id, params, expected, want string }{
@@ -165,8 +164,8 @@ func TestCheckRefuses(t *testing.T) {
 	}
 }
 
-// The order of two concurrent classes is set by priorities and weights; each word and each bound
-// gives another run of the same jobs, except for a coin that always falls the same way.
+// TestOpenChainTellsPoliciesApart checks that each policy of the open chain gives other waits with the same jobs,
+// except for a coin that always falls the same way, which equals a priority.
 func TestOpenChainTellsPoliciesApart(t *testing.T) {
 	waits := map[string]string{}
 	for _, policy := range []string{`"fifo"`, `"fresh_first"`, `"retry_first"`, `"bernoulli", "phi": 0.3`, `"bernoulli", "phi": 0.7`, `"fresh_first", "cap": 1`,
@@ -226,7 +225,7 @@ func TestReadRowsRefuses(t *testing.T) {
 	}
 }
 
-// TestAgrees holds a run's metrics against its events, as they are and with one changed.
+// TestAgrees checks that a run's metrics agree with what the observer counts, and that wrong counts are noticed.
 func TestAgrees(t *testing.T) {
 	x := experiment{setup: setup{workers: 2, warmup: 10, window: 200, drain: 100,
 		classes: []string{class("job", poisson(1), exponential(1), fails(0.3))}}}
@@ -247,7 +246,7 @@ func TestAgrees(t *testing.T) {
 	}
 }
 
-// TestAgreesOnEveryMetric changes each metric by a percent, which is noticed.
+// TestAgreesOnEveryMetric checks that a difference of 1 % from what the observer counts is noticed, for every metric.
 func TestAgreesOnEveryMetric(t *testing.T) {
 	x := experiment{setup: setup{nodes: 2, workers: 1, warmup: 10, window: 300, drain: 100, retry: noDelay(3),
 		classes: []string{class("job", poisson(1), exponential(1), fails(0.3)), class("other", poisson(0.2), "500ms")}}}
@@ -292,8 +291,8 @@ func TestAgreesOnEveryMetric(t *testing.T) {
 	}
 }
 
-// TestMetricsAreMeasured checks that a row is measured by the metric that users read, and that exact rows and bounds
-// come from the observer.
+// TestMetricsAreMeasured checks that a value is taken from the metric that users read, and for exact rows, bounds and
+// metrics without a value from the observer.
 func TestMetricsAreMeasured(t *testing.T) {
 	const own, read = 1.0, 2.0
 	o := newObserver(&observation{classes: 1}, nil)
@@ -323,7 +322,7 @@ func TestMetricsAreMeasured(t *testing.T) {
 	}
 }
 
-// TestJudge goes through the rule, case by case.
+// TestJudge checks the verdicts on measured values against expected ones, for every kind of row and shape of value.
 func TestJudge(t *testing.T) {
 	// The t-interval of these at 99.9 % is 10 ± 0.087 (t 12.924 of 3, s 0.0135).
 	near := []float64{9.99, 10.01, 10, 10.02}
@@ -365,9 +364,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestHalfWidthIsHonest measures how often the interval of 20 values at 99.9 % misses
-// their mean: 4 of 4,000 are expected; more than 13 happen by chance with probability
-// 8e-5 (Poisson), and the values are fixed.
+// TestHalfWidthIsHonest counts how often the 99.9 % interval of 20 normal values misses their mean: 4 of 4,000 times
+// are expected, and more than 13 have a probability of 8e-5 (Poisson). The values are always the same.
 func TestHalfWidthIsHonest(t *testing.T) {
 	const sets, size = 4000, 20
 	missed := 0
@@ -393,8 +391,8 @@ func TestHalfWidthIsHonest(t *testing.T) {
 	}
 }
 
-// TestRareProbabilities takes shares so close to 0 or 1 that no replication sees another:
-// that is met, and a share that should have been seen is missed.
+// TestRareProbabilities checks expected shares so close to 0 or 1 that no replication sees another: they are met, and a
+// share that should have been seen is missed.
 func TestRareProbabilities(t *testing.T) {
 	for _, tt := range []struct {
 		name, id, params, expected string
@@ -418,8 +416,8 @@ func TestRareProbabilities(t *testing.T) {
 	}
 }
 
-// TestLimitsOfCoins holds the limits of a row against the law: too wide a limit, which all
-// windows keep, is missed, as is one too narrow.
+// TestLimitsOfCoins checks that limits within which a window of coins is expected to stay are missed if they are too
+// wide, so that all windows keep them, or too narrow.
 func TestLimitsOfCoins(t *testing.T) {
 	p := &params{values: map[string]any{"claims": 1000.0, "phi": 0.8}}
 	if got := noLongerRun(1000, 0.2, 10); math.Abs(got-0.9999837758725728) > 1e-12 { // bern.1
@@ -450,7 +448,7 @@ func TestLimitsOfCoins(t *testing.T) {
 	}
 }
 
-// TestDuplicatesAreSecondSuccesses plays repeated executions that do not count as duplicates.
+// TestDuplicatesAreSecondSuccesses checks that only successes after the first of a job in the window are duplicates.
 func TestDuplicatesAreSecondSuccesses(t *testing.T) {
 	o := newObserver(&observation{from: 0, to: 100, classes: 1}, nil)
 	countDuplicates(nil, o)
@@ -471,8 +469,8 @@ func TestDuplicatesAreSecondSuccesses(t *testing.T) {
 	}
 }
 
-// TestKneeHasTwoSides finds the knee of a budget of a tenth at the right rate, 1/11, and not at
-// others: below it, where retries are paid for on both sides, and above it, where on neither.
+// TestKneeHasTwoSides checks that the knee of a retry budget of a tenth is found at a failure rate of 1/11, and not
+// below it, where all retries are paid for, nor above, where not all are.
 func TestKneeHasTwoSides(t *testing.T) {
 	if raced {
 		t.Skip("it takes long under the race detector")
@@ -496,10 +494,9 @@ func TestKneeHasTwoSides(t *testing.T) {
 	}
 }
 
-// TestLongRowsBriefly runs some of the long rows with a few replications each: the expected values
-// lie within the intervals at 99.9 %, which are narrow enough to detect large errors. With some 60
-// quantities one in 17 such tests would miss one by chance; the seeds are fixed. verify --full runs
-// them by the rule.
+// TestLongRowsBriefly runs some of the long rows with a few replications: expected values must lie in intervals of 99.9
+// %, narrow enough to find large errors. With some 60 quantities one in 17 such tests would fail by chance, but the
+// seeds are fixed. The command verify --full applies the full rule.
 func TestLongRowsBriefly(t *testing.T) {
 	if raced || testing.Short() {
 		t.Skip("it takes long under the race detector")
@@ -541,9 +538,8 @@ func TestLongRowsBriefly(t *testing.T) {
 	}
 }
 
-// briefly judges an answer by an interval that may be wide, but less than half of the value or
-// a twentieth of the peak of a curve: "" if
-// it is right.
+// briefly returns what is wrong with an answer, "" for nothing: its interval must contain the value, and be less than
+// half of that wide or a twentieth of a curve's peak.
 func briefly(a *answer) string {
 	expected, isNumber := a.value.(float64)
 	centre, half := a.centre(), a.half()

@@ -18,7 +18,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// experiment is a scenario whose replications measure some of the expected quantities of a verify row.
+// experiment is a scenario by whose replications some of the expected values of a verify row are measured.
 type experiment struct {
 	setup    setup
 	load     float64 // load of the workers: above highLoad intervals may be wider
@@ -46,7 +46,7 @@ const (
 	mostRounds = 12
 )
 
-// prepare loads the scenario of an experiment and prepares the observations.
+// prepare loads the experiment's scenario and sets what its observers measure, before the first replication.
 func (x *experiment) prepare() error {
 	sc, problems := scenarios.Load("verify.yaml", []byte(x.setup.yaml()), nil)
 	if sc == nil {
@@ -66,7 +66,7 @@ func (x *experiment) prepare() error {
 	return nil
 }
 
-// replicate runs count replications, with the seeds from first on, and adds their values to the answers.
+// replicate runs count replications, the first with the seed first, parallel at once, and adds their values to answers.
 func (x *experiment) replicate(ctx context.Context, first uint64, count, parallel int) error {
 	for ; count > 0; first, count = first+chunk, count-chunk {
 		observers := make([]*observer, min(count, chunk)) // each simulation sets its own
@@ -98,10 +98,10 @@ func (x *experiment) replicate(ctx context.Context, first uint64, count, paralle
 	return nil
 }
 
-// histogramError is the largest relative error allowed for reported quantiles, which come from histograms.
+// histogramError is the largest relative error allowed for quantiles in results, which come from histograms.
 const histogramError = 0.005
 
-// agrees returns an error if a reported metric differs from the observer's own value; lower bounds are not compared.
+// agrees returns an error if a metric in a run's results, unless only a bound, differs from what the observer counted.
 func (x *experiment) agrees(o *observer, run *measure.Run) error {
 	if x.plan.counted != nil {
 		return nil // it counts only some
@@ -123,13 +123,13 @@ func (x *experiment) agrees(o *observer, run *measure.Run) error {
 	return nil
 }
 
-// valueOf returns the value of a metric in a run; false if it is missing or only a bound.
+// valueOf returns the value of a metric as results report it for a run; false if it is missing or only a bound.
 func valueOf(run *measure.Run, metric string) (float64, bool) {
 	v := run.Find(measure.Query{Metric: metric})
 	return v.Value, !v.Null && v.Bound == ""
 }
 
-// measureAll runs replications until every confidence interval is narrow enough, or a limit is reached.
+// measureAll runs replications, count at first, until all intervals are as narrow as allowed, or a limit is reached.
 func (x *experiment) measureAll(ctx context.Context, o Options, count int) error {
 	for round := 0; ; round++ {
 		if err := x.replicate(ctx, x.from+uint64(x.ran), count, o.Parallel); err != nil {
@@ -150,7 +150,7 @@ func (x *experiment) measureAll(ctx context.Context, o Options, count int) error
 
 const mostReplications = 100_000
 
-// begin drops all measurements of an experiment, so that it can be repeated with the seeds from first on.
+// begin drops what the experiment has measured, to measure anew with the seeds from first on.
 func (x *experiment) begin(first uint64) {
 	x.from, x.ran, x.jobs = first, 0, 0
 	for _, a := range x.answers {
@@ -158,7 +158,7 @@ func (x *experiment) begin(first uint64) {
 	}
 }
 
-// run measures the quantities of an experiment; it measures missed ones once more, with twice as many seeds, all new.
+// run measures all quantities of the experiment; those that miss once more, with new seeds and twice the replications.
 func (x *experiment) run(ctx context.Context, o Options) error {
 	if x.known {
 		for _, a := range x.answers {
@@ -189,22 +189,21 @@ func (x *experiment) run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// disagreement is the error for a metric that differs from the value that an observer counts for itself.
+// disagreement is the error for a metric whose reported value differs from what an observer counted; its text has both.
 type disagreement string
 
-// Error returns the metric with its reported value and the observer's own.
 func (d disagreement) Error() string { return string(d) }
 
-// relaxation returns the relaxation time, in seconds, in which a queue of c workers forgets its initial state:
-// 1/(cμ(1-√ρ)²), Abate and Whitt: Transient behavior of the M/M/1 queue (1987); times (1+cv²)/2, but at least 1, for
-// service times with the coefficient of variation cv. rate is cμ.
+// relaxation returns the seconds in which a queue of c workers forgets its initial state: 1/(cμ(1-√ρ)²), Abate and
+// Whitt: Transient behavior of the M/M/1 queue (1987); times (1+cv²)/2, but at least 1, for service times with the
+// coefficient of variation cv. load is ρ, at most 0.99 here, and rate cμ.
 func relaxation(load, rate, cv float64) float64 {
 	root := 1 - math.Sqrt(min(load, 0.99))
 	return max((1+float64(cv*cv))/2, 1) / (rate * root * root)
 }
 
-// horizon sets the duration of the scenario: a warm-up of ten relaxation times, where five are enough for the mean, and
-// then 20 times as long or, if that is longer, the time of usualJobs arrivals.
+// horizon sets the scenario's length: a warm-up of ten relaxation times (relaxes, in seconds), twice what the mean
+// needs, and a window of 20 warm-ups or, if longer, the time of usualJobs arrivals at the rate.
 func (s *setup) horizon(relaxes, rate float64) {
 	s.warmup = math.Ceil(10 * relaxes)
 	s.window = math.Ceil(max(20*s.warmup, usualJobs/rate))
@@ -213,8 +212,7 @@ func (s *setup) horizon(relaxes, rate float64) {
 
 func duration(s float64) time.Duration { return time.Duration(math.Round(s * 1e9)) }
 
-// setup holds the texts from which a scenario is written, in YAML's flow style; an empty one means the default. Times
-// are in seconds.
+// setup holds the parts of an experiment's scenario as YAML text in flow style; "": the default. Times are in seconds.
 type setup struct {
 	warmup, window, drain float64 // arrivals go on for warmup + window
 	nodes, workers        int     // numbers of nodes, 0: one, and of workers per node
@@ -228,11 +226,11 @@ type setup struct {
 	policy                string
 }
 
-// manyWorkers is a number of workers that is as good as unlimited where jobs are few.
+// manyWorkers is a number of workers so high that no job waits for one.
 const manyWorkers = 20_000
 
-// yaml returns the text of the scenario. Calls to the store take no time, so that a free worker has the next job at
-// once; leases, heartbeats and commits are all at work.
+// yaml returns the YAML text of the experiment's scenario. Calls to the store take no time in it, so that a free worker
+// has the next job at once; leases, heartbeats and commits are all at work.
 func (s *setup) yaml() string {
 	var b strings.Builder
 	line := func(format string, arguments ...any) { fmt.Fprintf(&b, format+"\n", arguments...) }
@@ -263,13 +261,13 @@ func list(b *strings.Builder, key string, elements []string) {
 	}
 }
 
-// seconds returns a duration as scenario text, exact to the nanosecond.
+// seconds returns a duration, given in seconds, as scenario text such as 0.25s, exact to the nanosecond.
 func seconds(v float64) string { return plain.Fixed(v, 9) + "s" }
 
-// perSecond returns a rate as scenario text.
+// perSecond returns a rate, given per second, as scenario text such as 40/s.
 func perSecond(v float64) string { return plain.Fixed(v, 9) + "/s" }
 
-// percent returns a share as scenario text.
+// percent returns a share in [0, 1] as scenario text such as 12.5%.
 func percent(v float64) string { return plain.Fixed(100*v, 7) + "%" }
 
 func poisson(rate float64) string {
@@ -280,7 +278,7 @@ func equalGaps(rate float64) string {
 	return fmt.Sprintf("{process: constant, rate: %s}", perSecond(rate))
 }
 
-// atOnce returns the scenario text for n jobs enqueued together at the time at.
+// atOnce returns the scenario text of arrivals: n jobs together, at seconds after the start, and no others.
 func atOnce(n int, at float64) string {
 	return fmt.Sprintf("{process: batch, size: %d, every: 80000h, start: %s}", n, seconds(at))
 }
@@ -289,35 +287,35 @@ func exponential(mean float64) string {
 	return fmt.Sprintf("{dist: exponential, mean: %s}", seconds(mean))
 }
 
-// class returns the scenario text of a job class; more are further keys.
+// class returns the scenario text of a job class, in flow style; more are further keys, such as "priority: 1".
 func class(name, arrivals, service string, more ...string) string {
 	keys := append([]string{"class: " + name, "arrivals: " + arrivals, "service: " + service}, more...)
 	return "{" + strings.Join(keys, ", ") + "}"
 }
 
-// fails returns the scenario key of a class for the share of its attempts that fail.
+// fails returns the scenario key by which a share p of a class's attempts fails.
 func fails(p float64) string { return fmt.Sprintf("fails: {rate: %s}", percent(p)) }
 
-// noDelay returns the scenario text for retries without backoff, with a limit on attempts; 0: unlimited.
+// noDelay returns the scenario text of retry settings without delays, with a limit on attempts; 0: no limit.
 func noDelay(attempts int) string { return retry(attempts, "{kind: none}") }
 
-// retry returns the scenario text for retries with a backoff and a limit on attempts; 0: unlimited.
+// retry returns the scenario text of retry settings with a backoff, no jitter, and a limit on attempts; 0: no limit.
 func retry(attempts int, backoff string) string {
 	most := plain.Either(attempts > 0, strconv.Itoa(attempts), "unlimited")
 	return fmt.Sprintf("{max-attempts: %s, backoff: %s, jitter: none, never: []}", most, backoff)
 }
 
-// randomDelay returns the scenario text of a backoff with exponential delays.
+// randomDelay returns the scenario text of a backoff whose delays are exponential with a mean in seconds.
 func randomDelay(mean float64) string {
 	return fmt.Sprintf("{kind: random, delay: %s}", exponential(mean))
 }
 
-// storm returns the scenario text of a storm, with its start and length in seconds and, as what, the keys of its fault.
+// storm returns the scenario text of a storm: start and length in seconds, and in what the keys of its fault.
 func storm(name string, at, length float64, what string) string {
 	return fmt.Sprintf("{name: %s, at: %s, for: %s, %s}", name, seconds(at), seconds(length), what)
 }
 
-// budgetOf returns the scenario text of a policy that limits retries to a share of the first tries.
+// budgetOf returns the scenario text of a policy that limits retries to a share of the first attempts.
 func budgetOf(share float64) string {
 	return fmt.Sprintf("{kind: retry-budget, ratio: %s, min-rate: 0/s, window: 10s}", percent(share))
 }

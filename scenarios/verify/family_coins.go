@@ -8,10 +8,10 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// coinWindows is the number of windows of claims that coins measures in one replication.
+// coinWindows is the number of windows, each of n successive claims, that coins looks at in one replication.
 const coinWindows = 50
 
-// coins returns an experiment on the number of fresh jobs among n claims, each of which is fresh with probability phi.
+// coins returns an experiment on how many of n claims are for fresh jobs if each is by chance, with probability phi.
 func coins(p *params) ([]experiment, error) {
 	n, phi := p.count("claims"), p.share("phi")
 	if phi == 0 || phi == 1 {
@@ -66,8 +66,8 @@ func coins(p *params) ([]experiment, error) {
 	}}}, nil
 }
 
-// noLongerRun returns the probability that in n trials of probability p no more than k successes follow one another, by
-// the Markov chain of the current run's length.
+// noLongerRun returns the probability that n independent trials, each a success with probability p, have no run of more
+// than k successes, by the Markov chain of the current run's length.
 func noLongerRun(n int, p float64, k int) float64 {
 	if k < 0 {
 		return 0

@@ -18,13 +18,14 @@ import (
 
 const calmFor = 30.0 // s before the trouble
 
-// fluidQueue returns the setup of one worker that serves capacity jobs a second, with arrivals at equal gaps.
+// fluidQueue returns a setup as in a fluid model: rate jobs a second arrive at equal gaps, and one worker serves
+// capacity a second, each in the same time, for calmFor + after seconds. more are keys of the class.
 func fluidQueue(rate, capacity, after float64, more ...string) setup {
 	return setup{workers: 1, lease: "{ttl: 1h, heartbeat: 0s}", warmup: 1, window: calmFor + after,
 		classes: []string{class("job", equalGaps(rate), seconds(1/capacity), more...)}}
 }
 
-// peakBacklog and the constants below are the indexes, in observer.own, of the numbers that watchBacklog records.
+// peakBacklog and the constants below are indexes in observer.own for watchBacklog; times are seconds since the storm.
 const (
 	peakBacklog = iota // jobs ready when the trouble ends
 	answeredAt         // time since which the backlog is no longer than the callers' patience
@@ -34,7 +35,7 @@ const (
 	timelyAt           // enqueue time of the first job that was done in time
 )
 
-// watchBacklog returns an event handler that records how the backlog drains after end, the end of the storm.
+// watchBacklog returns a handler for observation.on that records how the backlog shrinks after a storm ends, at end.
 func watchBacklog(end, patience, capacity float64) func(o *observer, e *engine.Event) {
 	return func(o *observer, e *engine.Event) {
 		now, ready := o.now.Seconds()-end, float64(o.level[freshReady]+o.level[retryReady])
@@ -63,13 +64,13 @@ func watchBacklog(end, patience, capacity float64) func(o *observer, e *engine.E
 	}
 }
 
-// kept returns the gauge (measurement) of one of the numbers that watchBacklog records, NaN if it was never set.
+// kept returns the gauge (measurement) of a number in observer.own that watchBacklog records; NaN if it was never set.
 func kept(which int) gauge {
 	return mean(func(o *observer) float64 { return cmp.Or(o.own[which], math.NaN()) })
 }
 
-// metastable returns an experiment on metastable failure: whether, and when, a queue recovers from an outage in which
-// callers time out and resubmit. It has recovered when the backlog can be served within their patience.
+// metastable returns an experiment on metastable failure: whether and when a queue recovers from an outage whose
+// callers time out and resubmit. It has recovered when its backlog can be served within their patience.
 func metastable(p *params) ([]experiment, error) {
 	rate, capacity, patience := p.positive("lam"), p.positive("capacity"), p.positive("timeout")
 	again, outage := p.count("retries"), p.positive("outage")
@@ -92,7 +93,7 @@ func metastable(p *params) ([]experiment, error) {
 	}}}, nil
 }
 
-// staleWork returns an experiment that measures when a queue completes jobs in time again after a dip of its capacity.
+// staleWork returns an experiment on when a queue again completes jobs in time after its capacity was low for a while.
 func staleWork(p *params) ([]experiment, error) {
 	rate, capacity, factor := p.positive("lam"), p.positive("capacity"), p.positive("factor")
 	dip, patience := p.positive("duration"), p.positive("timeout")
@@ -106,8 +107,8 @@ func staleWork(p *params) ([]experiment, error) {
 	}}}, nil
 }
 
-// congested returns an experiment on the number of calls in progress at a service whose time grows by slope for each of
-// them, which may grow without end. If a job may have several attempts, all of them fail.
+// congested returns an experiment on the number of calls in progress at a service, which takes slope seconds longer for
+// each of them, so that they may grow without end. If jobs may have several attempts, all fail.
 func congested(p *params) ([]experiment, error) {
 	rate, n, base, slope := p.positive("lam"), p.count("attempts"), p.positive("base"), p.positive("slope")
 	concurrency := max(math.Floor(base/slope), 1) // what the slope is said relative to
@@ -123,13 +124,13 @@ func congested(p *params) ([]experiment, error) {
 	}}}, nil
 }
 
-// runsAway reports whether the calls in progress grow by more than half from the middle to the end of a run.
+// runsAway reports whether the calls in progress at the end of a run are more than 1.5 times those in its middle.
 func runsAway(o *observer) bool {
 	return float64(o.sampled[1][busy]) > 1.5*float64(o.sampled[0][busy])
 }
 
-// retryBudget returns experiments on callers whose attempts all fail, with retries limited to a share of first tries:
-// whether the queue grows, and at which rate of first tries these and the retries use all of the capacity.
+// retryBudget returns experiments on a queue whose attempts all fail, with retries limited to a share of first
+// attempts: whether the queue grows, and at which rate of first attempts all attempts need the whole capacity.
 func retryBudget(p *params) ([]experiment, error) {
 	rate, capacity, budget := p.positive("lam"), p.positive("capacity"), p.share("budget")
 	build := func(rate float64) setup {
@@ -154,8 +155,8 @@ func retryBudget(p *params) ([]experiment, error) {
 	}, nil
 }
 
-// lockstep returns an experiment that measures the calls and the time that clients need to update one row, all at once,
-// with optimistic locking, over a network with constant delay. Parameters are in milliseconds.
+// lockstep returns an experiment on how many calls and how much time clients need that all update one row at once, with
+// optimistic locking, over a network with a constant delay. The row's parameters are in milliseconds.
 func lockstep(p *params) ([]experiment, error) {
 	n, base, most, way := p.count("clients"), p.positive("base"), p.positive("cap"), p.positive("net_mean")
 	const unit = 1e-3
@@ -187,9 +188,9 @@ func lockstep(p *params) ([]experiment, error) {
 
 const stormCycles = 100 // number of storms in a replication
 
-// transientStorm returns an experiment on a queue's levels, such as waiting jobs, in and after a storm in which
-// attempts fail with another probability. As in the model, failure is drawn when an attempt ends. Each replication has
-// many storms, far enough apart for the queue to forget each before the next.
+// transientStorm returns an experiment on the numbers of jobs in each state over time, in and after a storm in which
+// attempts fail with another probability (drawn, as in the model, when an attempt ends). A replication has many storms,
+// far enough apart for the queue to forget each before the next.
 func transientStorm(p *params) ([]experiment, error) {
 	rate, mu, c, delay := p.positive("lam"), p.positive("mu"), p.count("c"), p.positive("backoff_mean")
 	calm, bad, window := p.share("p_normal"), p.share("p_storm"), p.numbers("storm")
@@ -235,7 +236,7 @@ func transientStorm(p *params) ([]experiment, error) {
 	return []experiment{x}, nil
 }
 
-// curveTimes returns, ascending, the times at which a row expects values of curves: TIME in its paths at.TIME.NAME.
+// curveTimes returns, ascending, the times in the paths at.TIME.NAME of expected values, which are points of curves.
 func curveTimes(expected []item) (times []float64) {
 	for _, it := range expected {
 		text, ok := strings.CutPrefix(it.path, "at.")
@@ -249,7 +250,7 @@ func curveTimes(expected []item) (times []float64) {
 	return times
 }
 
-// peakOf returns the highest expected value of a curve, that is of the items whose paths have the given ending.
+// peakOf returns the highest point of a curve: of the expected values whose paths end in end.
 func peakOf(expected []item, end string) float64 {
 	peak := 0.0
 	for _, it := range expected {
@@ -260,8 +261,8 @@ func peakOf(expected []item, end string) float64 {
 	return peak
 }
 
-// failing returns a change to a simulation's configuration by which attempts fail when they end, with a probability
-// that depends on the time.
+// failing returns a function for experiment.alter by which an attempt fails, when it ends, with the probability that
+// chance returns for that virtual time.
 func failing(chance func(now engine.Time) float64) func(cfg *sim.Config, o *observer) {
 	return func(cfg *sim.Config, _ *observer) {
 		rand := cfg.Nodes[0].Rand
@@ -271,20 +272,20 @@ func failing(chance func(now engine.Time) float64) func(cfg *sim.Config, o *obse
 	}
 }
 
-// failAtEnd is a handler that decides when an attempt ends, at the time now, whether it fails.
+// failAtEnd wraps a simulation's handlers so that its function fails decides, when an attempt ends, whether it failed.
 type failAtEnd struct {
 	sim.Handlers
 	fails func(now engine.Time, j *engine.Job) bool
 }
 
-// Begin starts an attempt whose outcome Decide determines when it ends.
+// Begin returns the wrapped handlers' execution with its outcome left open: Decide is called when it ends.
 func (f *failAtEnd) Begin(now engine.Time, node int32, j *engine.Job) sim.Execution {
 	x := f.Handlers.Begin(now, node, j)
 	x.Undecided = true
 	return x
 }
 
-// Decide determines the outcome of an execution that ends.
+// Decide returns the error kind of an execution that ends now: engine.FirstErrorKind if it fails, else engine.NoError.
 func (f *failAtEnd) Decide(now engine.Time, _ int32, j *engine.Job) engine.ErrorKind {
 	return plain.Either(f.fails(now, j), engine.FirstErrorKind, engine.NoError)
 }

@@ -13,7 +13,7 @@ import (
 // Moments of the delays that retry policies set, to the last digit: a delay is a linear function of each uniform number
 // it is made of, so that two nodes of Gauss and Legendre for each give the exact mean and variance.
 
-// exactly returns an experiment without simulation, with the given numbers as its measurements.
+// exactly returns an experiment whose measurements, by name, are these numbers: nothing is simulated.
 func exactly(values map[string]float64) []experiment {
 	x := experiment{fixed: true, known: true, measures: map[string]gauge{}}
 	for name, v := range values {
@@ -22,7 +22,7 @@ func exactly(values map[string]float64) []experiment {
 	return []experiment{x}
 }
 
-// delayUnit is the simulated duration of a delay of 1 in the theory's units, so long that rounding does not show.
+// delayUnit is the Go duration for a delay of 1 in a row, so long that the rounding to nanoseconds does not show.
 const delayUnit = 10_000 * time.Second
 
 // nodes holds the points of two-point Gauss-Legendre quadrature on (0, 1), each of weight 1/2.
@@ -61,12 +61,11 @@ func jitterMoments(p *params) ([]experiment, error) {
 
 func scaledUnit(v float64) time.Duration { return time.Duration(math.Round(v * float64(delayUnit))) }
 
-// mostNodes is the highest number of a retry for which the moments of its delay under decorrelated jitter are computed:
-// retry n takes two to the power of n steps.
+// mostNodes is the highest n for which decorrelatedMoments looks at the delay before retry n: that takes 2^n steps.
 const mostNodes = 12
 
-// decorrelatedMoments returns an experiment that computes the moments of the n-th delay of decorrelated jitter without
-// a cap, where each delay is drawn from the one before.
+// decorrelatedMoments returns an experiment with the exact moments of the delay before retry n under decorrelated
+// jitter without a cap, where each delay is drawn from a range given by the one before.
 func decorrelatedMoments(p *params) ([]experiment, error) {
 	n := p.count("retry")
 	if n > mostNodes {

@@ -16,8 +16,9 @@ import (
 
 // Leases that lapse.
 
-// lapsing returns the models in which jobs may outlast their leases, which no heartbeats extend: they count executions
-// and duplicates, with fencing (a commit after the expiry is refused) and without. Each job has a worker.
+// lapsing returns the family of models in which jobs may outlast their leases, which nothing extends, with a free
+// worker for each job: mean numbers of executions and duplicates, with fencing (a commit after the expiry is refused)
+// and without. of reads the distribution of run times from a row.
 func lapsing(of func(p *params) service) family {
 	return func(p *params) ([]experiment, error) {
 		own, lease, delay := of(p), p.positive("lease"), p.number("reclaim_delay")
@@ -40,10 +41,10 @@ func lapsing(of func(p *params) service) family {
 	}
 }
 
-// noHeartbeats returns the scenario text for leases of ttl seconds without heartbeats.
+// noHeartbeats returns the scenario text of leases with a TTL in seconds and without heartbeats.
 func noHeartbeats(ttl float64) string { return fmt.Sprintf("{ttl: %s, heartbeat: 0s}", seconds(ttl)) }
 
-// countDuplicates counts, for jobs enqueued in the window, the successful executions after the first.
+// countDuplicates makes an observer count, in own[0], successful executions after a job's first, for its window's jobs.
 func countDuplicates(_ *sim.Config, o *observer) {
 	succeeded := map[engine.JobID]bool{}
 	o.on = func(o *observer, e *engine.Event) {
@@ -64,8 +65,8 @@ func countDuplicates(_ *sim.Config, o *observer) {
 
 func duplicates(o *observer) float64 { return o.own[0] }
 
-// heartbeats returns the models in which heartbeats are lost at random: they measure the share of leases that expire as
-// a result. A job whose lease expired is buried, so that only the first lease of each job counts.
+// heartbeats returns the family of models in which heartbeats are lost by chance: the share of leases that expire
+// although the job runs. Such a job is buried, so that only its first lease counts. of reads the run times from a row.
 func heartbeats(of func(p *params) service) family {
 	return func(p *params) ([]experiment, error) {
 		own, lease, beat := of(p), p.positive("lease"), p.positive("heartbeat")
@@ -98,8 +99,8 @@ func heartbeats(of func(p *params) service) family {
 	}
 }
 
-// countLosses records, for the leases that expired, the number of consecutive heartbeats lost: one number if it was
-// always the same, as "2", or all of them, as "2,3".
+// countLosses returns a function for experiment.alter. It records, in observer.text, how many consecutive heartbeats
+// were lost before leases expired: each number that occurred, as "2" or "2,3".
 func countLosses(lease time.Duration) func(cfg *sim.Config, o *observer) {
 	return func(cfg *sim.Config, o *observer) {
 		n := &lossCounter{Network: cfg.Network, lease: lease, held: map[engine.JobID]lossesOf{}}
@@ -128,20 +129,20 @@ func countLosses(lease time.Duration) func(cfg *sim.Config, o *observer) {
 	}
 }
 
-// lossesOf counts a lease's consecutive lost heartbeats, since the last one that arrived.
+// lossesOf is the number of heartbeats lost for a lease since the last one that arrived, and the time of that one.
 type lossesOf struct {
 	since engine.Time
 	lost  int
 }
 
-// lossCounter is a network that counts lost heartbeats. A heartbeat at the very expiry comes too late, lost or not.
+// lossCounter wraps a simulated network to count lost heartbeats by job; those from the lease's expiry on do not count.
 type lossCounter struct {
 	sim.Network
 	lease time.Duration
 	held  map[engine.JobID]lossesOf
 }
 
-// Request passes a call on to the network and counts the heartbeats in it if they are lost.
+// Request returns what the wrapped network does to a call, and counts its heartbeats as lost or arrived.
 func (n *lossCounter) Request(now engine.Time, c *engine.Call) sim.Fate {
 	fate := n.Network.Request(now, c)
 	if c.Op != engine.OpExtend {
@@ -162,8 +163,8 @@ func (n *lossCounter) Request(now engine.Time, c *engine.Call) sim.Fate {
 	return fate
 }
 
-// crashes returns an experiment that kills one of two processes again and again and measures when its jobs are ready
-// again. The crash times are evenly spread between two runs of the other process's reaper, shifted for each seed.
+// crashes returns an experiment on the time from the crash of a process until its jobs are ready again. One of two is
+// killed again and again, at times spread evenly between two runs of the other's reaper and shifted by seed.
 func crashes(p *params) ([]experiment, error) {
 	lease, beat, reaper := p.positive("lease"), p.positive("heartbeat"), p.positive("reaper")
 	service := 20 * beat // so that the ages of jobs, modulo a heartbeat, are uniform

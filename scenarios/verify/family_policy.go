@@ -13,7 +13,7 @@ import (
 
 // Policies that tell fresh jobs from retries.
 
-// services maps the words of verify rows for service times to functions that build the distribution.
+// services maps the words for service times in verify rows, such as exp, to functions that read the distribution.
 var services = map[string]func(p *params) service{
 	"exp": meanService, "exponential": meanService,
 	"det": constantService("mean"), "deterministic": constantService("mean"), "constant": constantService("mean"),
@@ -27,8 +27,8 @@ func meanService(p *params) service {
 	return service{exponential(mean), mean, 1}
 }
 
-// freshFirst returns an experiment on the mean wait of fresh jobs at one worker that always prefers them to retries;
-// the wait does not depend on the backoff.
+// freshFirst returns an experiment on the mean wait of fresh jobs at one worker that always prefers them to retries, in
+// a row without a backoff if this wait does not depend on it.
 func freshFirst(p *params) ([]experiment, error) {
 	rate, fail, most := p.positive("lam"), p.share("p"), p.limit("max_attempts")
 	word := p.text("service")
@@ -45,16 +45,16 @@ func freshFirst(p *params) ([]experiment, error) {
 	return retrying(rate, own, 1, fail, most, randomDelay(delay), delay, "{kind: fresh-first}"), nil
 }
 
-// freshFirstOrbit returns an experiment on waits, and on the number of jobs in backoff (the orbit), at c workers with
-// exponential service times, under the policy fresh-first.
+// freshFirstOrbit returns an experiment on waits and on the orbit (jobs in backoff) at c workers with exponential
+// service times, under the policy fresh-first.
 func freshFirstOrbit(p *params) ([]experiment, error) {
 	own, delay := exponentialService(p), p.positive("backoff_mean")
 	return retrying(p.positive("lam"), own, p.count("c"), p.share("p"), 0, randomDelay(delay), delay,
 		"{kind: fresh-first}"), nil
 }
 
-// policyChain returns an experiment on waits, queue lengths and claim rates of fresh jobs and retries, at c workers
-// with exponential service times, under the row's policy and cap on retries.
+// policyChain returns an experiment on waits, queue lengths and claim rates of fresh jobs and retries at c workers with
+// exponential service times. The row gives the policy, and perhaps a cap on retries in flight.
 func policyChain(p *params) ([]experiment, error) {
 	rate, own, c, fail := p.positive("lam_f"), exponentialService(p), p.count("c"), p.share("p")
 	delay := 1 / p.positive("theta")
@@ -76,8 +76,8 @@ func policyChain(p *params) ([]experiment, error) {
 	return x, nil
 }
 
-// freshShare returns the probability that the policy of a verify row claims a fresh job where a retry is ready, too;
-// fifo is true for a policy that does not tell them apart.
+// freshShare returns, for the policy that a row names, the probability phi that it claims a fresh job where a retry is
+// ready, too; fifo is true for a policy that does not tell them apart.
 func freshShare(p *params) (phi float64, fifo bool) {
 	switch word := p.text("policy"); word {
 	case "fresh_first":
@@ -93,14 +93,14 @@ func freshShare(p *params) (phi float64, fifo bool) {
 	return 0, true
 }
 
-// cappedCoins is the policy bernoulli with a cap on retries in flight, a combination not available in scenarios.
+// cappedCoins is the policy bernoulli with a cap on retries in flight, which no scenario can have.
 type cappedCoins struct {
 	fresh float64
 	cap   int
 }
 
-// Plan divides the claims between fresh jobs and retries by a coin toss for each idle worker. Workers that one class
-// cannot use go to the other, but never more to retries than the cap allows.
+// Plan divides the idle workers between fresh jobs and retries, each by a coin toss. Workers for which one class has no
+// job go to the other, but never more to retries than the cap allows.
 func (c *cappedCoins) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	fresh := 0
 	for n := range v.Idle {
@@ -117,10 +117,10 @@ func (c *cappedCoins) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 		engine.Term{Class: engine.Retry, Limit: room - retries})
 }
 
-// Observe does nothing: the policy learns nothing from claims.
+// Observe does nothing: coin tosses do not depend on what happened.
 func (*cappedCoins) Observe(*engine.Observation) {}
 
-// saturated returns experiments on the waits of fresh jobs that get a share phi of all claims, beside endless retries.
+// saturated returns experiments on waits of fresh jobs that get a share phi of claims; endless retries get the rest.
 func saturated(p *params) ([]experiment, error) {
 	own := exponentialService(p)
 	return besideRetries(p, own, own, p.count("c")), nil
@@ -162,8 +162,8 @@ func besideRetries(p *params, own, retries service, c int) []experiment {
 	}
 }
 
-// backlogged returns the setup of one worker whose process starts at time from and finds n fresh jobs and n retries
-// ready: the retries had failed once before the process was down.
+// backlogged returns the setup of one worker that finds, when its process starts at time from, n fresh jobs and n
+// retries ready (these failed once before the process was down).
 func backlogged(n int, policy string) setup {
 	return setup{
 		workers: 1, warmup: 1, window: from + float64(n)/500 + 10, policy: policy,
@@ -178,7 +178,7 @@ func backlogged(n int, policy string) setup {
 
 const from = 5000.0 // s
 
-// claimLog returns an event handler that records the first claims, up to most, by letter: F for fresh, R for retry.
+// claimLog returns a handler for observation.on that appends claims to observer.text, up to most: F (fresh), R (retry).
 func claimLog(most int) func(o *observer, e *engine.Event) {
 	return func(o *observer, e *engine.Event) {
 		if e.Kind == engine.Leased && o.now.Seconds() >= from-1 && len(o.text) < most {
@@ -187,14 +187,14 @@ func claimLog(most int) func(o *observer, e *engine.Event) {
 	}
 }
 
-// framePolicy returns a constructor of the policy weighted with the share of fresh claims that a row's weights give.
+// framePolicy returns a function that makes the policy weighted, with the weights of fresh jobs and retries in a row.
 func framePolicy(p *params) func(int) engine.Policy {
 	fresh, retries := int64(p.count("w_fresh")), int64(p.count("w_retry"))
 	return func(int) engine.Policy { return &policies.Weighted{Fresh: quantity.Fraction(fresh, fresh+retries)} }
 }
 
 // frames returns an experiment on the claims of the policy weighted: the order of the first n, and the fewest and the
-// most fresh jobs in any n successive ones.
+// most fresh jobs in any n successive claims.
 func frames(p *params) ([]experiment, error) {
 	n := p.count("claims")
 	total := n + 20*(p.count("w_fresh")+p.count("w_retry"))

@@ -10,10 +10,10 @@ import (
 
 // Queues whose jobs all succeed.
 
-// usualJobs is the least number of jobs in a replication.
+// usualJobs is the least number of jobs that arrive in the measured window of a replication, see setup.horizon.
 const usualJobs = 50_000
 
-// service is a distribution of service times, as scenario text and by its moments.
+// service is a distribution of service times (run times of attempts): its scenario text and its first two moments.
 type service struct {
 	text     string
 	mean, cv float64 // mean in s
@@ -33,7 +33,7 @@ func constantService(name string) func(p *params) service {
 	}
 }
 
-// variedService returns a function that makes a service time with the mean and coefficient of variation in a row.
+// variedService returns a function that reads a service from a row: the mean and cv of the distribution dist.
 func variedService(dist string) func(p *params) service {
 	return func(p *params) service { return varied(dist, p.positive("mean"), p.positive("cv")) }
 }
@@ -42,7 +42,7 @@ func varied(dist string, mean, cv float64) service {
 	return service{fmt.Sprintf("{dist: %s, mean: %s, cv: %.9g}", dist, seconds(mean), cv), mean, cv}
 }
 
-// byMoments returns a service time with the first two moments given in a verify row; further moments do not matter.
+// byMoments returns a service with the first two moments that a row has under these names; others do not matter.
 func byMoments(p *params, first, second string) service {
 	mean := p.positive(first)
 	square := p.positive(second)/(mean*mean) - 1
@@ -61,7 +61,8 @@ func byMoments(p *params, first, second string) service {
 	}
 }
 
-// plainQueue returns the models of a FIFO queue with one class of jobs at c workers; manyServers makes c required.
+// plainQueue returns the family of FIFO queues with one class at c workers. of reads its service times from a row; with
+// manyServers the row must have c, which is otherwise 1 if left out.
 func plainQueue(of func(p *params) service, manyServers bool) family {
 	return func(p *params) ([]experiment, error) {
 		rate, own, c := p.positive("lam"), of(p), 1
@@ -90,7 +91,7 @@ func priorities(p *params) ([]experiment, error) {
 	return []experiment{{setup: s, load: load, others: true, measures: classWaits()}}, nil
 }
 
-// classWaits returns the gauges (measurements) of the waits of two classes: of the first, high, and of the second, low.
+// classWaits returns the gauges (measurements) of the waits of two classes: wait_high of class 0, wait_low of class 1.
 func classWaits() map[string]gauge {
 	all := map[string]gauge{}
 	for i, name := range []string{"wait_high", "wait_low"} {
@@ -121,9 +122,9 @@ func prioritiesByMoments(p *params) ([]experiment, error) {
 	return []experiment{{setup: s, load: load, others: true, measures: classWaits()}}, nil
 }
 
-// openChain returns an experiment on waits, queue lengths and claim rates of two independent classes of jobs, which all
-// succeed. The second stands for retries in the model, but its jobs are fresh; so the order of claims comes from
-// features that distinguish classes: priorities, weighted queues, and a limit on running jobs of a class.
+// openChain returns an experiment on waits, queue lengths and claim rates of two independent classes of jobs that all
+// succeed. The second stands for retries in the model, but its jobs are fresh: so the order of claims comes from
+// features that distinguish classes, priorities, weighted queues and a limit on running jobs.
 func openChain(p *params) ([]experiment, error) {
 	fresh, retries, length, c := p.positive("lam_f"), p.positive("lam_r"), 1/p.positive("mu"), p.count("c")
 	first, second, policy := 0, 0, "{kind: fifo}"
@@ -166,13 +167,13 @@ func waitOfClass(i int) gauge {
 	return mean(func(o *observer) float64 { return o.class[i].n[firstWait] / o.class[i].n[firsts] })
 }
 
-// pollingNode returns the setup of a node that polls at an interval for up to batch jobs, with a worker for each.
+// pollingNode returns the setup of a node that polls every interval seconds for up to batch jobs, with workers for all.
 func pollingNode(interval float64, batch int) setup {
 	const fetch = "{batch: %d, poll: %s, cooldown: %[2]s, wake: false}"
 	return setup{workers: manyWorkers, fetch: fmt.Sprintf(fetch, batch, seconds(interval))}
 }
 
-// polling returns an experiment that measures the wait of Poisson arrivals until the next poll with free capacity.
+// polling returns an experiment on the wait of Poisson arrivals until the next poll that takes them in its batch.
 func polling(p *params) ([]experiment, error) {
 	rate, interval, batch := p.positive("lam"), p.positive("interval"), p.count("batch")
 	load := rate * interval / float64(batch)
@@ -205,7 +206,7 @@ func polling(p *params) ([]experiment, error) {
 	}, nil
 }
 
-// tracePolling returns an experiment on the waits of jobs that are enqueued at given times and claimed by polls.
+// tracePolling returns an experiment on the mean wait of jobs that are enqueued at given times and claimed by polls.
 func tracePolling(p *params) ([]experiment, error) {
 	s := pollingNode(p.positive("interval"), p.count("batch"))
 	x := traced(s, p.numbers("arrivals"), 0.001)

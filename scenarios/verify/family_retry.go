@@ -16,8 +16,7 @@ import (
 
 // Jobs that fail and come again.
 
-// meanAttempts returns the mean number of attempts of a job, each of which fails with probability p. most is the limit
-// on attempts; 0 means that there is none.
+// meanAttempts returns the mean number of attempts of a job, at most most (0: no limit), that fail with probability p.
 func meanAttempts(p float64, most int) float64 {
 	if most == 0 {
 		return 1 / (1 - p)
@@ -28,8 +27,8 @@ func meanAttempts(p float64, most int) float64 {
 	return (1 - math.Pow(p, float64(most))) / (1 - p)
 }
 
-// independentFailures returns the models in which each attempt fails by chance and a worker is always free, so that
-// only the number of attempts matters. The argument, a function, reads the share of failures and the limit from a row.
+// independentFailures returns the family of models in which attempts fail by chance and a worker is always free, so
+// that only the number of attempts matters. of reads the probability of failure and the limit on attempts from a row.
 func independentFailures(of func(p *params) (float64, int)) family {
 	return func(p *params) ([]experiment, error) {
 		failing, most := of(p)
@@ -39,8 +38,8 @@ func independentFailures(of func(p *params) (float64, int)) family {
 	}
 }
 
-// feedback returns an experiment on rates and waits in a queue with feedback: failed jobs return after a backoff, by
-// due time. A list of backoffs means constant delays, one mean exponential ones: expected values depend on means only.
+// feedback returns an experiment on rates and waits in a queue to which failed jobs return after a backoff, placed by
+// due time. A list of backoffs means constant delays, a single one the mean of exponential delays.
 func feedback(p *params) ([]experiment, error) {
 	rate, own, c := p.positive("lam"), exponentialService(p), p.count("c")
 	fail, most := p.share("p"), p.limit("max_attempts")
@@ -54,7 +53,8 @@ func feedback(p *params) ([]experiment, error) {
 	return retrying(rate, own, c, fail, most, backoff, longest, "{kind: fifo}"), nil
 }
 
-// retrying returns an experiment with one class at c workers whose attempts fail with a probability and are retried.
+// retrying returns an experiment on one class at c workers. Attempts fail with probability fail and are retried, up to
+// most of a job, after the backoff, whose longest mean is delay seconds.
 func retrying(
 	rate float64, own service, c int, fail float64, most int, backoff string, delay float64, policy string,
 ) []experiment {
@@ -75,8 +75,7 @@ func feedbackAtOnce(p *params) ([]experiment, error) {
 	return []experiment{{setup: s, load: load, others: true}}, nil
 }
 
-// decorrelatedDrawn returns an experiment that measures the delay before the n-th retry under decorrelated jitter with
-// a cap. Times are in ms.
+// decorrelatedDrawn returns an experiment on the delay before retry n under decorrelated jitter with a cap, in ms.
 func decorrelatedDrawn(p *params) ([]experiment, error) {
 	base, most, n := p.positive("base"), p.positive("cap"), p.count("retry")
 	const unit = 1e-3
@@ -103,9 +102,9 @@ func decorrelatedDrawn(p *params) ([]experiment, error) {
 	}}}, nil
 }
 
-// overload returns an experiment on rejections and attempts at a dependency that serves a fixed rate of calls and
-// rejects others at once. Rates are scaled to at most 1000 calls a second, which changes no ratio. Arrivals come at
-// equal gaps, as in a fluid, but each is moved by up to a second: no call comes at a better time than another.
+// overload returns an experiment on the share of calls rejected by a dependency that serves a fixed rate and rejects
+// the rest at once, with retries. Rates are scaled to at most 1000 calls a second, which changes no ratio. Arrivals
+// come at equal gaps, as in a fluid, but each is moved by up to a second: no call comes at a better time than another.
 func overload(p *params) ([]experiment, error) {
 	rate, capacity, n := p.positive("lam"), p.positive("capacity"), p.count("attempts")
 	if rate <= capacity {
@@ -134,7 +133,7 @@ func overload(p *params) ([]experiment, error) {
 	}}}, nil
 }
 
-// tokenBucket returns experiments on load, success and knee (see kneeOf) of a retry budget; a retry beyond it waits.
+// tokenBucket returns experiments on load, success and knee (see kneeOf) of a retry budget. Retries beyond it wait.
 func tokenBucket(p *params) ([]experiment, error) {
 	fill, failure := p.share("fill"), p.share("failure")
 	budget := func(rate, failure float64) setup {
@@ -162,9 +161,9 @@ const (
 	kneeSettle = 100 // seconds after which earlier savings are used up
 )
 
-// kneeOf returns an experiment that locates a retry budget's knee: the failure rate at which unlimited retries would be
-// as many as the budget pays for, 1-1/load. Calls fail at a rate a tenth below the expected knee, then a tenth above;
-// the knee is between the two if every call succeeds in the end at the first rate, and not at the second.
+// kneeOf returns an experiment that locates a retry budget's knee: the failure rate 1-1/load, at which unlimited
+// retries would be as many as the budget pays for. Calls fail at a rate a tenth below the expected knee, then a tenth
+// above; the knee is between the two if every call succeeds in the end at the first rate, and not at the second.
 func kneeOf(s setup, knee, fill float64) experiment {
 	s.warmup, s.window = kneeSettle, 2*kneeTurn
 	turn := s.warmup + kneeTurn

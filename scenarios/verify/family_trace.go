@@ -13,7 +13,7 @@ import (
 
 // Short runs that were worked out by hand.
 
-// traced returns an experiment on the waits and ends of jobs that arrive at given times, each in a class of its own.
+// traced returns an experiment on the waits and ends of jobs that arrive at given times, each alone in its class.
 func traced(s setup, arrivals []float64, service float64) experiment {
 	last := slices.Max(arrivals)
 	for i, at := range arrivals {
@@ -35,7 +35,7 @@ func traced(s setup, arrivals []float64, service float64) experiment {
 
 func jobName(i int) string { return "j" + strconv.Itoa(i+1) }
 
-// when returns the time, in seconds, of the n-th event of a kind and class; NaN if there are fewer.
+// when returns the time, in seconds, of the n-th event (from 1) of a kind for jobs of a class; NaN if there are fewer.
 func (o *observer) when(kind engine.EventKind, class, n int) float64 {
 	for i := range o.events {
 		if e := &o.events[i]; e.Kind == kind && int(e.JobKind) == class {
@@ -47,7 +47,7 @@ func (o *observer) when(kind engine.EventKind, class, n int) float64 {
 	return math.NaN()
 }
 
-// whenIs returns the gauge (measurement) of the time of the n-th event of a kind and class.
+// whenIs returns the gauge (measurement) of what observer.when returns: the time of an event.
 func whenIs(kind engine.EventKind, class, n int) gauge {
 	return same(func(o *observer) float64 { return o.when(kind, class, n) })
 }
@@ -56,8 +56,8 @@ func traceFIFO(p *params) ([]experiment, error) {
 	return []experiment{traced(setup{workers: 1}, p.numbers("arrivals"), p.positive("service"))}, nil
 }
 
-// traceRetryOrder returns experiments that run the same jobs, some with failing first attempts, under several claim
-// orders for retries. The quantities are PREFIX.Ji_start, PREFIX.Ji_attemptN_start and PREFIX.Ji_done.
+// traceRetryOrder returns experiments that run the same jobs, some with failing first attempts, with several claim
+// orders for retries (PREFIX). Quantities: PREFIX.Ji_start, PREFIX.Ji_attemptN_start and PREFIX.Ji_done.
 func traceRetryOrder(p *params) ([]experiment, error) {
 	arrivals, service := p.numbers("arrivals"), p.positive("service")
 	failing, _ := p.values["fails"].(map[string]any)
@@ -93,7 +93,7 @@ func traceRetryOrder(p *params) ([]experiment, error) {
 	return all, nil
 }
 
-// traceLease returns an experiment on the executions of one job that runs longer than its lease, without fencing.
+// traceLease returns an experiment on the executions of a single job that runs longer than its lease, without fencing.
 func traceLease(p *params) ([]experiment, error) {
 	s := setup{workers: p.count("workers"), lease: noHeartbeats(p.positive("lease")),
 		reaper: "{every: 0s, after: ready}", fence: "none"}

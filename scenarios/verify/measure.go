@@ -10,7 +10,7 @@ import (
 	"qsim/results/plain"
 )
 
-// shape is the rule by which a measured quantity is compared with its expected value: see the package comment.
+// shape is the kind of a measured quantity, by which it is compared with its expected value: see the package comment.
 type shape uint8
 
 const (
@@ -26,7 +26,7 @@ const (
 	ofLimit               // a whole number that a share of all keeps, see gauge.law
 )
 
-// gauge is a way of measuring one quantity in each replication, and of comparing it with the expected value.
+// gauge is how one quantity is measured in each replication, and how it is compared with its expected value.
 type gauge struct {
 	shape shape
 	of    func(o *observer) float64 // value in a replication; NaN: none
@@ -46,7 +46,7 @@ type gauge struct {
 	quantile     float64
 }
 
-// observed is a function from an observer at the end of a replication to a number, NaN for none.
+// observed is a function from an observer, after a replication, to a measured number; NaN: there is none.
 type observed = func(o *observer) float64
 
 func mean(of observed) gauge                     { return gauge{of: of} }
@@ -62,7 +62,7 @@ func shareOf(a, b counter) gauge {
 func shareBy(of, trials observed) gauge { return gauge{shape: ofShare, of: of, trials: trials} }
 func quotient(a, b counter) observed    { return func(o *observer) float64 { return o.sum(a) / o.sum(b) } }
 
-// listed returns a measurement computed from the list of values that an observer has collected, NaN if it is empty.
+// listed returns a function that measures a statistic, of, of the values in observer.list; NaN if the list is empty.
 func listed(of func(list []float64) float64) observed {
 	return func(o *observer) float64 {
 		if len(o.list) == 0 {
@@ -72,7 +72,7 @@ func listed(of func(list []float64) float64) observed {
 	}
 }
 
-// spread returns the variance of a list's values, divided by their number n, not n−1.
+// spread returns the variance of the n values in a list, with the divisor n, not n−1.
 func spread(list []float64) float64 {
 	sum, squares := 0.0, 0.0
 	for _, v := range list {
@@ -82,7 +82,7 @@ func spread(list []float64) float64 {
 	return squares/n - float64(sum*sum)/(n*n)
 }
 
-// total returns the gauge (measurement) of a counter's sum over all classes.
+// total returns the gauge (measurement) of a counter of the observer, summed over all job classes.
 func total(c counter) gauge { return mean(func(o *observer) float64 { return o.sum(c) }) }
 
 func variance(sum, squares, n counter) gauge {
@@ -92,7 +92,7 @@ func variance(sum, squares, n counter) gauge {
 	})
 }
 
-// level returns the gauge (measurement) of the time average of a number of jobs, the sum of levels such as ready jobs.
+// level returns the gauge (measurement) of the time average of a number of jobs: a sum of levels such as freshReady.
 func level(which ...int) gauge {
 	return mean(func(o *observer) float64 {
 		total := 0.0
@@ -103,14 +103,14 @@ func level(which ...int) gauge {
 	})
 }
 
-// claimRate returns the gauge (measurement) of claims per second: of fresh jobs, of retries, or of both.
+// claimRate returns the gauge (measurement) of claims per second, of engine.Fresh, engine.Retry or both.
 func claimRate(classes ...engine.Class) gauge {
 	return mean(func(o *observer) float64 { return o.claimed(classes...) / o.length() })
 }
 
-// usual lists the quantities defined for every model, each with the metric that reports it. In rows that are not exact
-// the metric is the measurement, and the observer's own count checks it in every replication. Entries without a name
-// are only for that check.
+// usual lists the quantities that have a meaning in any model, each with the metric that results report for it. Except
+// in exact rows the metric is what is measured, and the gauge, the observer's own count, checks it in every
+// replication. Entries without names are for that check alone.
 var usual = []struct {
 	names  string // names in expected values, some of which have several
 	metric string // metric of the quantity; "": none
@@ -162,7 +162,7 @@ var usual = []struct {
 	})},
 }
 
-// usualGauges maps the name of each quantity that every model has (usual) to its gauge (measurement), with the metric.
+// usualGauges maps the names of the quantities in usual to their gauges (measurements), in which metric is set.
 var usualGauges = func() map[string]gauge {
 	all := map[string]gauge{}
 	for _, u := range usual {
@@ -174,8 +174,8 @@ var usualGauges = func() map[string]gauge {
 	return all
 }()
 
-// quantileSeen returns the gauge (measurement) of quantile q of the durations that the function of selects, such as
-// waits, over the jobs of all classes; it requires that all jobs have ended.
+// quantileSeen returns the gauge (measurement) of the quantile q of durations over the jobs of all classes; of selects
+// them, such as firstWaits. It is NaN unless all jobs have ended.
 func quantileSeen(of func(c *classCount) *durations, q float64) gauge {
 	return mean(func(o *observer) float64 {
 		var all durations
@@ -187,11 +187,11 @@ func quantileSeen(of func(c *classCount) *durations, q float64) gauge {
 	})
 }
 
-// negligible is a wait, in s, that counts as none: 1 ns.
+// negligible is the number of seconds up to which a wait counts as none: 1 ns.
 const negligible = 1e-9
 
-// usualMeasure returns the gauge (measurement) of a quantity defined for every model: one in usual, a quantile by its
-// name, or the probability to wait longer than a time. It adds to plan the observations that the gauge needs.
+// usualMeasure returns the gauge (measurement) of a quantity that any model has, by its name: one in usual, a quantile
+// such as wait_p99, or p_wait_gt_SECONDS; false if key is no such name. It adds what the gauge must observe to plan.
 func usualMeasure(key string, expected any, plan *observation) (gauge, bool) {
 	if text, ok := strings.CutPrefix(key, "p_wait_gt_"); ok {
 		limit, err := strconv.ParseFloat(text, 64)
@@ -218,8 +218,8 @@ func usualMeasure(key string, expected any, plan *observation) (gauge, bool) {
 	return m, ok
 }
 
-// quantileOf returns the gauge (measurement) of a quantile of a distribution. If the expected quantile is practically
-// 0, the share of jobs that did not wait is compared instead.
+// quantileOf returns the gauge (measurement) of the quantile q of durations that of selects, of a class or (-1) all. If
+// the expected quantile is practically 0, the share of jobs that did not wait is compared with q instead.
 func quantileOf(q float64, of func(c *classCount) *durations, class int, expected any) gauge {
 	if v, ok := expected.(float64); ok && v < negligible {
 		m := shareOf(noWait, firsts)

@@ -12,17 +12,17 @@ import (
 	"qsim/results/plain"
 )
 
-// family is a function that builds the experiments for the rows of one model. Its error is the reason why the simulator
-// cannot express the verify row; mistakes in the row are added to the problems of p.
+// family is a function that builds the experiments for a verify row of one queueing model from the row's parameters. An
+// error is the reason why scenarios cannot express the row; mistakes in the row are added to p.problems.
 type family func(p *params) ([]experiment, error)
 
-// facts maps names of expected values that describe a solution, such as its size, and are not measured, to meanings.
+// facts maps names of expected values that describe how the values were computed, and are not measured, to a reason.
 var facts = map[string]string{
 	"states":    "the size of the numerical solution",
 	"edge_mass": "the error of the numerical solution",
 }
 
-// model is a verify row with the experiments that measure it.
+// model is a verify row with the experiments that measure its expected values.
 type model struct {
 	expected    []item
 	experiments []experiment
@@ -30,13 +30,13 @@ type model struct {
 	leftOut     string    // why it cannot be expressed, "" if it can
 }
 
-// Problems returns all mistakes in a verify row that show without simulating it, or nil if Check accepts the row.
+// Problems returns the mistakes in a verify row that show without a simulation; nil if Check accepts the row.
 func Problems(row Row) []error {
 	_, problems := build(row)
 	return problems
 }
 
-// build returns the experiments of a verify row, or its mistakes.
+// build returns the model of a verify row, or all mistakes in the row.
 func build(row Row) (*model, []error) {
 	m := &model{}
 	var err error
@@ -86,7 +86,7 @@ func build(row Row) (*model, []error) {
 	return m, problems
 }
 
-// quantities returns the names of the quantities that the model measures, without quantiles; a list counts as one.
+// quantities returns the names of what the model's experiments measure, for suggestions, without quantiles.
 func (m *model) quantities() []string {
 	var names []string
 	for _, x := range m.experiments {
@@ -101,13 +101,13 @@ func (m *model) quantities() []string {
 	return slices.Compact(names)
 }
 
-// unknown returns the error for an unknown name, with the most similar known name; what is the noun, such as quantity.
+// unknown returns the error "there is no WHAT NAME", with the most similar of the known names as a suggestion.
 func unknown(what, name string, known []string) error {
 	near := plain.Nearest(name, known)
 	return fmt.Errorf("there is no %s %s%s", what, name, plain.When(near != "", "; did you mean "+near+"?"))
 }
 
-// ask assigns to the experiment the expected values that it can measure and that no earlier experiment measures.
+// ask gives the experiment those expected values to measure that it can, and that have no answer in answers yet.
 func (x *experiment) ask(row *Row, expected []item, answers []*answer) {
 	for i, it := range expected {
 		if answers[i] != nil || boundOf(it.path) != "" {
@@ -126,13 +126,13 @@ func (x *experiment) ask(row *Row, expected []item, answers []*answer) {
 	}
 }
 
-// boundOf returns the quantity whose lower or upper bound is the expected value at path, "" if it is not a bound.
+// boundOf returns NAME if a path is NAME_bounds[...], that of a bound on the expected value NAME; otherwise "".
 func boundOf(path string) string {
 	name, _, is := strings.Cut(path, "_bounds[")
 	return plain.When(is, name)
 }
 
-// slack returns half the width of the range given for the expected value of a quantity; 0 if it is known exactly.
+// slack returns by how much the expected value at a path may be off: half the width of its bounds in the row, or 0.
 func slack(path string, expected []item) float64 {
 	var bounds []float64
 	for _, it := range expected {
@@ -146,7 +146,7 @@ func slack(path string, expected []item) float64 {
 	return (slices.Max(bounds) - slices.Min(bounds)) / 2
 }
 
-// families maps the first part of a verify row's ID to the function that builds experiments for its model.
+// families maps the family in a verify row's ID, its queueing model, to the function that builds the experiments.
 var families = map[string]family{
 	"mmc":      plainQueue(exponentialService, true),
 	"md1":      plainQueue(constantService("D"), false),
@@ -197,7 +197,7 @@ var families = map[string]family{
 	"trace.poll":           tracePolling,
 }
 
-// wordless maps the families of models that a scenario cannot express to the reason.
+// wordless maps families of verify rows that no scenario can express to the reason.
 var wordless = map[string]string{
 	"mmck":    "a queue here refuses no job: there is no bound on how many may be in it",
 	"shuffle": "there is no shuffle sharding: every worker may run every job",

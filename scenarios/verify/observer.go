@@ -8,7 +8,7 @@ import (
 	"qsim/results/plain"
 )
 
-// freshReady and the constants below are the levels, such as jobs ready, that an observer integrates over time.
+// freshReady and the constants below are levels: numbers of jobs or executions that an observer integrates over time.
 const (
 	freshReady = iota // jobs ready, never claimed before
 	retryReady
@@ -18,7 +18,7 @@ const (
 	numLevels
 )
 
-// observation lists the optional measurements of an observer.
+// observation is what the observers of an experiment measure.
 type observation struct {
 	from, to   engine.Time // jobs enqueued in it, and the clock in it
 	classes    int
@@ -31,7 +31,7 @@ type observation struct {
 	on func(o *observer, e *engine.Event)
 }
 
-// observer measures a run from its events, independently of package results, as a check of that package.
+// observer measures one simulation from its events, independently of package results, to check the metrics of that.
 type observer struct {
 	*observation
 	on    func(o *observer, e *engine.Event) // that of the observation, unless experiment.alter sets another
@@ -51,10 +51,10 @@ type observer struct {
 	text        []byte     // text that on fills
 }
 
-// counter is the index of a count or sum over the jobs of a class.
+// counter is the index of one of an observer's counts or sums over the jobs of a class.
 type counter int
 
-// enqueued and the constants below are the counters of an observer. Times are in seconds.
+// enqueued and the constants below are counts of jobs or attempts, or sums of times in seconds.
 const (
 	enqueued counter = iota
 	done
@@ -81,7 +81,7 @@ const (
 	numCounters
 )
 
-// classCount holds the counters of the jobs of one class that were enqueued in [from, to).
+// classCount holds an observer's counters for one class; most are of the jobs enqueued in the measured window.
 type classCount struct {
 	n               [numCounters]float64
 	above           []float64 // first claims that waited longer, by threshold
@@ -100,7 +100,7 @@ func newObserver(plan *observation, next engine.Recorder) *observer {
 	return o
 }
 
-// Record counts an event of the simulation and passes it on to the next recorder.
+// Record counts an event of the simulation, after passing it on to the next recorder.
 func (o *observer) Record(e *engine.Event) {
 	o.next.Record(e)
 	if e.At > o.now {
@@ -186,14 +186,13 @@ func (o *observer) count(e *engine.Event) {
 	}
 }
 
-// ready adds a number, which may be negative, to the number of ready jobs that an observer follows.
+// ready adds n, which may be negative, to the observer's numbers of ready jobs, of all classes and of the event's.
 func (o *observer) ready(e *engine.Event, n int64) {
 	o.level[int(e.Class)] += n
 	o.class[e.JobKind].ready += float64(n)
 }
 
-// leaves moves a job from its state before an outcome to its state after it. A nacked job waits, if only for no time:
-// Promoted follows.
+// leaves moves a job between an observer's levels at an outcome. A nacked one waits, if for no time: Promoted follows.
 func (o *observer) leaves(e *engine.Event) {
 	switch e.From {
 	case engine.Ready:
@@ -261,12 +260,12 @@ func (o *observer) sum(which counter) float64 {
 	return total
 }
 
-// length returns the length of the measured window of time, in seconds.
+// length returns the length of the measured window, from which warm-up and drain are excluded, in seconds.
 func (o *observer) length() float64 { return o.to.Sub(o.from).Seconds() }
 
 func (o *observer) mean(level int) float64 { return o.area[level] / o.length() }
 
-// claimed returns the number of claims within the measured window of time: of fresh jobs, of retries, or of both.
+// claimed returns the number of claims in the measured window: of engine.Fresh, engine.Retry or both.
 func (o *observer) claimed(classes ...engine.Class) (total float64) {
 	for _, class := range classes {
 		total += o.clockClaims[class]
@@ -274,8 +273,8 @@ func (o *observer) claimed(classes ...engine.Class) (total float64) {
 	return total
 }
 
-// durations is a histogram of durations with buckets narrower than 1/4096 of their values: compared with intervals of a
-// percent, its quantiles are exact. Its zero value is empty.
+// durations is a histogram of durations so fine that its quantiles count as exact: buckets are narrower than 1/4096 of
+// their values. The zero value is empty.
 type durations struct {
 	counts []uint32
 	total  uint64
@@ -314,7 +313,7 @@ func (d *durations) merge(other *durations) {
 	d.total += other.total
 }
 
-// quantile returns, in seconds, the least duration that a share q of all do not exceed; 0 if there are none.
+// quantile returns, in seconds, the smallest recorded duration that at least a share q of all do not exceed; 0 if none.
 func (d *durations) quantile(q float64) float64 {
 	rank := q * float64(d.total)
 	var below uint64

@@ -2,5 +2,5 @@
 
 package verify
 
-// raced is true under the race detector, which makes simulations ten times as slow.
+// raced reports whether the tests run under the race detector, which makes simulations ten times as slow.
 const raced = true

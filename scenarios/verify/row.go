@@ -16,7 +16,7 @@ import (
 	"qsim/results/plain"
 )
 
-// Row is a set of known values of a queueing model with given parameters.
+// Row (verify row) is a case by which the simulator is checked: a queueing model with parameters and known values.
 type Row struct {
 	ID       string          `json:"id"`   // family.number: rows of a family differ in Params
 	Name     string          `json:"name"` // name of the model in words
@@ -29,7 +29,7 @@ type Row struct {
 	Quick    bool            `json:"quick,omitempty"` // the row takes at most a few seconds
 }
 
-// Family returns the part of the verify row's ID that names the model.
+// Family returns the part of the row's ID that names the queueing model, such as mmc.
 func (r *Row) Family() string {
 	parts := strings.SplitN(r.ID, ".", 3)
 	if parts[0] == "trace" && len(parts) > 1 {
@@ -41,10 +41,10 @@ func (r *Row) Family() string {
 //go:embed rows.json
 var shipped []byte
 
-// Rows returns the verify rows that are built into the program. The caller may change them.
+// Rows returns the verify rows embedded in the program. The caller may change them.
 func Rows() []Row { return plain.Must(ReadRows(bytes.NewReader(shipped))) }
 
-// ReadRows reads verify rows from a JSON object, under the key rows. Other keys are ignored.
+// ReadRows reads verify rows from JSON: an object with a list of them under the key rows. Other keys are ignored.
 func ReadRows(r io.Reader) ([]Row, error) {
 	var file struct{ Rows []Row }
 	text, err := io.ReadAll(r)
@@ -72,7 +72,7 @@ func ReadRows(r io.Reader) ([]Row, error) {
 	return file.Rows, nil
 }
 
-// atLine returns an error of the JSON decoder with the line of the text that it is about, and without types of Go.
+// atLine returns an error of the JSON decoder with its line in text, and without the names of Go types.
 func atLine(text []byte, err error) error {
 	offset := int64(0)
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
@@ -83,13 +83,13 @@ func atLine(text []byte, err error) error {
 	return fmt.Errorf("line %d: %w", 1+bytes.Count(text[:offset], []byte("\n")), err)
 }
 
-// item is one expected value of a verify row: a number, true or false, a text, or null.
+// item is one expected value of a verify row, with its path in the row's JSON.
 type item struct {
 	path  string // "wait_mean", "at.100.n", "wait[0]"
 	value any    // float64, bool, string or nil
 }
 
-// items returns the values in the next JSON value of a decoder, flattened, in their order; path is that of the value.
+// items returns all values in the next JSON value that a decoder reads, in order; path is the path of that value.
 func items(decoder *json.Decoder, path string) (all []item, err error) {
 	token, err := decoder.Token()
 	delimiter, nested := token.(json.Delim)
@@ -115,7 +115,7 @@ func items(decoder *json.Decoder, path string) (all []item, err error) {
 	return all, err
 }
 
-// params holds a verify row's parameters and collects problems: a missing one, or one of another type, is read as 0.
+// params reads the parameters of a verify row. A missing or wrong one is added to problems, and read as 0 or 1.
 type params struct {
 	values   map[string]any
 	read     []string // names that were looked for
@@ -123,7 +123,7 @@ type params struct {
 	expected []item // expected values of the row
 }
 
-// expects returns an expected value of the row that is a number, NaN if there is none.
+// expects returns the row's expected value at a path, if that is a number; else NaN.
 func (p *params) expects(path string) float64 {
 	for _, it := range p.expected {
 		if v, ok := it.value.(float64); ok && it.path == path {
@@ -137,14 +137,14 @@ func (p *params) wrong(format string, arguments ...any) {
 	p.problems = append(p.problems, fmt.Errorf(format, arguments...))
 }
 
-// has reports whether a verify row has a parameter of that name that is not null.
+// has reports whether the row has a parameter of that name that is not null.
 func (p *params) has(name string) bool {
 	p.read = append(p.read, name)
 	return p.values[name] != nil
 }
 
-// misspelt reports as problems the parameters of a row that no model reads and that are spelt almost like a missing
-// one. It takes other unread parameters for remarks, also those that are the first word of a missing one.
+// misspelt adds to problems each parameter of the row that no family has read and that is spelt almost like one that is
+// missing. Other unread parameters are remarks, also those that are the first word of a missing one.
 func (p *params) misspelt() {
 	missing := slices.DeleteFunc(slices.Clone(p.read), func(name string) bool {
 		_, found := p.values[name]
@@ -159,7 +159,7 @@ func (p *params) misspelt() {
 	}
 }
 
-// number returns a parameter of the row that is a finite number of at least 0.
+// number returns the parameter of that name, a finite number of at least 0.
 func (p *params) number(name string) float64 {
 	if !p.has(name) {
 		p.wrong("params.%s: it is missing", name)
@@ -173,7 +173,7 @@ func (p *params) number(name string) float64 {
 	return v
 }
 
-// positive returns a parameter of the row that is a number above 0.
+// positive returns the parameter of that name; if it is no finite number above 0, it notes a problem and returns 1.
 func (p *params) positive(name string) float64 {
 	known := len(p.problems)
 	v := p.number(name)
@@ -186,7 +186,7 @@ func (p *params) positive(name string) float64 {
 	return 1
 }
 
-// share returns a parameter of the row that is a number in [0, 1].
+// share returns the parameter of that name, a number in [0, 1].
 func (p *params) share(name string) float64 {
 	v := p.number(name)
 	if v > 1 {
@@ -196,7 +196,7 @@ func (p *params) share(name string) float64 {
 	return v
 }
 
-// count returns a parameter of the row that is a whole number of at least 1.
+// count returns the parameter of that name, a whole number of at least 1.
 func (p *params) count(name string) int {
 	v := p.positive(name)
 	if v != math.Trunc(v) || v > 1e9 {
@@ -206,7 +206,7 @@ func (p *params) count(name string) int {
 	return int(v)
 }
 
-// limit returns a parameter of the row that is a whole number, or 0 for null, which stands for unlimited.
+// limit returns the parameter of that name, a whole number of at least 1, or null for no limit, which is returned as 0.
 func (p *params) limit(name string) int {
 	if !p.has(name) {
 		return 0
@@ -223,7 +223,7 @@ func (p *params) text(name string) string {
 	return v
 }
 
-// numbers returns a parameter that is a list of numbers of at least 0; one number stands for a list of itself.
+// numbers returns the parameter of that name, a list of numbers of at least 0, or a list of one for a number.
 func (p *params) numbers(name string) []float64 {
 	p.read = append(p.read, name)
 	list, ok := p.values[name].([]any)

@@ -9,7 +9,7 @@ import (
 	"qsim/engine"
 )
 
-// TestDurations compares quantiles with those of the sorted values.
+// TestDurations checks quantiles of the histogram durations against those of the sorted values.
 func TestDurations(t *testing.T) {
 	var all durations
 	var values []time.Duration
@@ -37,7 +37,7 @@ func TestDurations(t *testing.T) {
 	}
 }
 
-// TestCappedCoins checks the plans of the policy of chains against its guarantees.
+// TestCappedCoins checks that the plans of the policy cappedCoins keep its cap on retries and its share of fresh jobs.
 func TestCappedCoins(t *testing.T) {
 	for _, tt := range []struct {
 		name                 string

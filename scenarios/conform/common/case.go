@@ -1,6 +1,6 @@
-// Package common is the frame of the conformance suite: test cases that are run both by a real job system and by the
-// simulator with the preset (settings) that models it, a log of each job's events in either, and rules: behaviours of
-// the system that the preset must reproduce, judged by figures computed from the two logs.
+// Package common is the frame of the conformance suite. It runs test cases both on a real job system and in simulations
+// of the preset that describes it, logs each job's events in both, and judges rules: behaviours of the system, measured
+// by figures from the two logs, that the preset must reproduce.
 //
 // A system describes itself as a System and calls Hold in its one test:
 //
@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Class is a class of jobs in a test case: when they arrive, how long they run and whether they fail.
+// Class is a class of jobs in a Case: when they arrive, how long they run and whether they fail.
 type Class struct {
 	Name    string
 	Rate    float64         // Poisson arrivals per second, until Case.Until
@@ -27,7 +27,7 @@ type Class struct {
 	Keys    string          // further keys of the class in the scenario: "timeout: 30s"
 }
 
-// Case is one experiment, run by the real system and by the simulator.
+// Case is one experiment, which the real system and the simulator both run: jobs, failures and crashes.
 type Case struct {
 	Name           string
 	Nodes, Workers int
@@ -42,20 +42,20 @@ type Case struct {
 	Long           bool            // run only with -long, since the load takes long
 }
 
-// Job is one job of a run, with its class and its arrival time.
+// Job is one job that arrives in a run of a Case, at the same time in the real system and in simulations.
 type Job struct {
 	ID    string // class/number, as qsim names it
 	Class string
 	At    time.Duration
 }
 
-// Class returns the class with the given name, or that of the job with the given ID (class/number).
+// Class returns the case's class of that name, or of the job with that ID (class/number); it panics if there is none.
 func (c *Case) Class(name string) *Class {
 	name, _, _ = strings.Cut(name, "/")
 	return &c.Classes[slices.IndexFunc(c.Classes, func(k Class) bool { return k.Name == name })]
 }
 
-// sets reports whether the case sets a scenario key, or one above or below it.
+// sets reports whether the case sets a scenario key such as engine.lease.ttl, a map around it, or a key in it.
 func (c *Case) sets(key string) bool {
 	return slices.ContainsFunc(c.Set, func(setting string) bool {
 		own, _, _ := strings.Cut(setting, "=")
@@ -63,7 +63,7 @@ func (c *Case) sets(key string) bool {
 	})
 }
 
-// jobs returns the jobs of the case under a seed, which determines the arrivals.
+// jobs returns the jobs of a run of the case, by time of arrival. The seed determines these times.
 func (c *Case) jobs(seed uint64) (all []Job) {
 	for i, k := range c.Classes {
 		at := slices.Clone(k.At)
@@ -86,7 +86,7 @@ func (c *Case) jobs(seed uint64) (all []Job) {
 	return all
 }
 
-// crashes returns the times at which the process of node 0 is killed, which depend on the seed.
+// crashes returns the times, from the start of a run with that seed, at which the process of node 0 is killed.
 func (c *Case) crashes(seed uint64) []time.Duration {
 	at := slices.Clone(c.Crashes)
 	for i := range at {
@@ -95,7 +95,7 @@ func (c *Case) crashes(seed uint64) []time.Duration {
 	return at
 }
 
-// scenario returns the case as a scenario file of qsim, with the arrivals of each class in a file CLASS.txt.
+// scenario returns the case as YAML text of a scenario, which reads the arrivals of each class from a file CLASS.txt.
 func (c *Case) scenario(s *System, seed uint64) string {
 	var b strings.Builder
 	engine, from := "preset: "+s.Preset+", ", ""
@@ -129,8 +129,8 @@ func (c *Case) scenario(s *System, seed uint64) string {
 	return b.String()
 }
 
-// At returns its arguments, as a list of arrival times for Class.At.
+// At returns its arguments, times from the start of a run, as a list of arrivals for Class.At.
 func At(times ...time.Duration) []time.Duration { return times }
 
-// Burst returns n arrival times at one instant.
+// Burst returns n arrivals, all at one time from the start of a run, for Class.At.
 func Burst(n int, at time.Duration) []time.Duration { return slices.Repeat([]time.Duration{at}, n) }

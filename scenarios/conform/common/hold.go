@@ -24,17 +24,17 @@ var (
 	rewrite = flag.Bool("rewrite", false, "write the verdicts into scenarios/checked/conform.yaml; implies -long")
 )
 
-// simulations is the number of simulations per seed of arrivals, each with other random timer phases and delays.
+// simulations is the number of simulations that are compared with one real run, each with other random delays.
 const simulations = 4
 
-// Virtual, Wall and NoClock are the clocks of real systems: a virtual one, the wall clock, or none (a formula alone).
+// Virtual, Wall and NoClock are values of System.Clock: a virtual clock, the wall clock, or none (a formula alone).
 const (
 	Virtual = "virtual"
 	Wall    = "wall"
 	NoClock = "none"
 )
 
-// System is a real job system, with the preset that models it, and the cases and rules by which the two are compared.
+// System is a real job system, the preset that describes it, and the cases and rules by which the two are compared.
 type System struct {
 	Preset  string
 	Module  string // module of the system in go.mod
@@ -46,13 +46,13 @@ type System struct {
 	Run func(t *testing.T, r *Run)
 }
 
-// Long reports whether the suite runs with the large number of seeds.
+// Long reports whether the suite runs all cases with six seeds instead of two, by the flags -long or -rewrite.
 func Long() bool { return *long || *rewrite }
 
-// Rewriting reports whether the verdicts of the suite are written to conform.yaml.
+// Rewriting reports whether the flag -rewrite is set, by which the suite writes its verdicts to conform.yaml.
 func Rewriting() bool { return *rewrite }
 
-// Debian returns the upstream version of an installed Debian package, and skips the test if it is not installed.
+// Debian returns the upstream version, such as v3.10.8, of an installed Debian package; without it the test is skipped.
 func Debian(t *testing.T, name string) string {
 	t.Helper()
 	text, err := exec.Command("dpkg-query", "--show", "--showformat=${Version}", name).Output()
@@ -66,15 +66,15 @@ func Debian(t *testing.T, name string) string {
 	return "v" + strings.FieldsFunc(version, func(r rune) bool { return r == '+' || r == '-' })[0]
 }
 
-// sides holds both sides of a comparison of one case: for each seed a real run, and several simulated ones.
+// sides holds the runs of one case that are compared: for each seed a real one, and several simulated ones.
 type sides struct {
 	c         *Case
 	real      []*Run
 	simulated [][]*Run
 }
 
-// Hold runs every case on the real system and in simulation, judges every rule, compares the verdicts with those
-// recorded in scenarios/checked/conform.yaml, and checks that a fault planted in the preset makes its rule fail.
+// Hold is the test of a system: it runs every case on the real system and in simulations, and judges every rule. It
+// fails if a rule is off that conform.yaml records as better, or if a fault planted in the preset breaks no rule.
 func (s *System) Hold(t *testing.T) {
 	seeds := uint64(2)
 	if Long() {
@@ -135,7 +135,7 @@ func (s *System) Hold(t *testing.T) {
 	}
 }
 
-// version returns the name of the system with its version.
+// version returns the name of the system with its version, such as "hibiken/asynq v0.26.0".
 func (s *System) version(t *testing.T) string {
 	if s.Module == "" {
 		return s.Version
@@ -151,10 +151,10 @@ func (s *System) version(t *testing.T) string {
 	return strings.TrimPrefix(s.Module, "github.com/") + " " + string(found[1])
 }
 
-// places limits how many runs on the wall clock go on at once, over all systems: many, since they mostly wait.
+// places is a semaphore for runs on the wall clock, of all cases: many go on at once, since they mostly wait.
 var places = make(chan struct{}, 40)
 
-// sideBySide makes the real runs of all cases and seeds at once, for a system on the wall clock.
+// sideBySide makes the real runs of all cases and seeds at once, if the system has the wall clock.
 func (s *System) sideBySide(t *testing.T, cases map[string]*sides) {
 	if s.Clock != Wall {
 		return
@@ -179,7 +179,7 @@ func (s *System) sideBySide(t *testing.T, cases map[string]*sides) {
 	}
 }
 
-// real runs one case on the real system, on a virtual clock (a synctest bubble), and returns the run with its log.
+// real returns the run of one case on the real system with a virtual clock, in a synctest bubble.
 func (s *System) real(t *testing.T, c *Case, seed uint64) (r *Run) {
 	runtime.GC() // twice: libraries keep timers in a sync.Pool, and those of another bubble must not be found there
 	runtime.GC()
@@ -192,7 +192,7 @@ func (s *System) real(t *testing.T, c *Case, seed uint64) (r *Run) {
 	return r
 }
 
-// simulated runs the simulations of a case for every seed, with overrides of the preset's keys.
+// simulated returns, for each seed, several simulated runs of a case. settings are overrides KEY=VALUE of the scenario.
 func (s *System) simulated(t *testing.T, c *sides, settings []string) (all [][]*Run) {
 	t.Helper()
 	for _, real := range c.real {
@@ -209,7 +209,7 @@ func (s *System) simulated(t *testing.T, c *sides, settings []string) (all [][]*
 	return all
 }
 
-// judge judges all figures (parts) of a rule and returns the decisive verdict, with a line of text on each.
+// judge returns the worst verdict on the figures (parts) of a rule in real and simulated runs, and a line on each.
 func (rule *Rule) judge(c *sides, simulated [][]*Run) (v Verdict, lines string) {
 	samples := 0
 	for _, p := range rule.Parts {
@@ -228,8 +228,8 @@ func (rule *Rule) judge(c *sides, simulated [][]*Run) (v Verdict, lines string) 
 	return worst(all), lines
 }
 
-// compare fails the test if the rule is off but was recorded as better, if no verdict on it is recorded, or, under the
-// flag -long, if it holds but was recorded as off.
+// compare fails the test if the verdict word on a rule is off and was not recorded so, if none was recorded or, with
+// -long, if the rule holds and was recorded as off.
 func (rule *Rule) compare(t *testing.T, word string, record *checked.Comparison) {
 	at := slices.IndexFunc(record.Rules, func(r checked.Rule) bool { return r.Rule == rule.Name })
 	switch {
@@ -242,8 +242,8 @@ func (rule *Rule) compare(t *testing.T, word string, record *checked.Comparison)
 	}
 }
 
-// plant tests the rules: each must fail if its planted fault, a changed value of the preset, is simulated, and no other
-// may fail but those that name the changed key. A fault in a key of a job class is tried on its own rule only.
+// plant tests the rules themselves: with its Fault simulated, a changed value of the preset, each rule must be off, and
+// no other that does not name the changed key. A fault in a key of a job class is tried on its own rule only.
 func (s *System) plant(t *testing.T, cases map[string]*sides) {
 	for i := range s.Rules {
 		rule := &s.Rules[i]
@@ -289,7 +289,7 @@ func (s *System) plant(t *testing.T, cases map[string]*sides) {
 	}
 }
 
-// first returns the same comparison of a case, reduced to the runs under the first seeds.
+// first returns the runs of the first few seeds only; nil for nil.
 func (c *sides) first(seeds int) *sides {
 	if c == nil {
 		return nil
@@ -297,13 +297,13 @@ func (c *sides) first(seeds int) *sides {
 	return &sides{c.c, c.real[:seeds], c.simulated[:seeds]}
 }
 
-// off reports whether the verdict on a rule is off: the unchanged preset does not behave as the real system does.
+// off reports whether the verdict on a rule is off: the preset, unchanged, does not behave as the real system does.
 func (c *sides) off(rule *Rule) bool {
 	v, _ := rule.judge(c, c.simulated)
 	return v.Word == Off
 }
 
-// has reports whether a scenario key, such as retry.backoff, is one of the keys that the rule checks or lies below one.
+// has reports whether a scenario key, such as retry.backoff, is one that the rule checks, or lies inside one.
 func (rule *Rule) has(key string) bool {
 	return slices.ContainsFunc(rule.Keys, func(k string) bool { return key == k || strings.HasPrefix(key, k+".") })
 }

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// Kind is the kind of a logged event.
+// Kind is the kind of an Event in the log of a run.
 type Kind uint8
 
-// Enqueued and the constants below are the kinds of events in the log of a run, real or simulated.
+// Enqueued and the constants below are kinds of events: what happened to a job or, for Crashed, to a process.
 const (
 	Enqueued Kind = iota + 1
 	Began         // an attempt
@@ -23,7 +23,7 @@ const (
 	Crashed       // a process, of no job
 )
 
-// Event is one line of a log: a time, a job and an event of the job.
+// Event is one entry in the log of a run: what happened, when, and to which job.
 type Event struct {
 	At     float64 // seconds from the start
 	Kind   Kind
@@ -34,7 +34,7 @@ type Event struct {
 	Delay  float64 // Delayed: in seconds
 }
 
-// Run is one run of a case under a seed, real or simulated: its jobs, and the log of their events.
+// Run is one run of a case with a seed, on the real system or simulated: its jobs, and a log of what becomes of them.
 type Run struct {
 	*Case
 	Seed uint64
@@ -56,16 +56,16 @@ func newRun(c *Case, seed uint64) *Run {
 		done: map[string]bool{}}
 }
 
-// Now returns the time since the start of the run.
+// Now returns the time since the start of a run on the real system, by its clock; before the start it is negative.
 func (r *Run) Now() time.Duration { return time.Since(r.start) + time.Duration(r.ahead.Load()) }
 
-// Ahead advances the clock of the run by a duration that the system has been made to skip, too.
+// Ahead advances the clock of a run by a time that the real system has been made to skip, too.
 func (r *Run) Ahead(by time.Duration) { r.ahead.Add(int64(by)) }
 
-// On converts an offset from the start of the run to a wall-clock time.
+// On returns the time of the system's clock that is at after the start of a run.
 func (r *Run) On(at time.Duration) time.Time { return r.start.Add(at) }
 
-// Log adds an event to the log at the present time.
+// Log adds an event that happens now to the log of a run. It may be called from several goroutines.
 func (r *Run) Log(e Event) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
@@ -80,14 +80,14 @@ func (r *Run) add(e Event) {
 	}
 }
 
-// Begin logs the start of an attempt, and returns its run time and whether it will fail.
+// Begin logs the start of an attempt, and returns for how long the handler must run and whether it must fail then.
 func (r *Run) Begin(job string, number int, node string) (takes time.Duration, fails bool) {
 	k, now := r.Class(job), r.Now()
 	r.Log(Event{Kind: Began, Job: job, Number: number, Node: node})
 	return k.Service, k.Fails && now >= r.From && now < r.To
 }
 
-// Drive enqueues the jobs at their times and returns when all are done, or at the limit.
+// Drive calls enqueue for the jobs of a run at their times, and returns when all are done, or at the case's Limit.
 func (r *Run) Drive(enqueue func(j Job) error) error {
 	for _, j := range r.Jobs {
 		time.Sleep(j.At - r.Now())
@@ -106,7 +106,7 @@ func (r *Run) Drive(enqueue func(j Job) error) error {
 	return nil
 }
 
-// still is the longest that a sleep of one second may take: beyond it the machine was suspended, and the run is void.
+// still is the longest that a sleep of one second may take: beyond it the machine stood still, and Drive fails.
 const still = 6 * time.Second
 
 func (r *Run) left() int {
@@ -115,17 +115,17 @@ func (r *Run) left() int {
 	return len(r.Jobs) - len(r.done)
 }
 
-// lead and wallLead are the periods before the first arrival, on a virtual and on the wall clock, in which the
-// processes start at random times, so that their timers are out of step. On the wall clock none starts in the last
-// part, boot, so that all are up.
+// lead and wallLead are the times before the first arrival, on a virtual and on the wall clock, in which the processes
+// of the real system start at random, so that their timers are out of step. On the wall clock none starts in the last
+// part, boot: then all are up.
 const (
 	lead     = 5 * time.Minute
 	wallLead = time.Minute
 	boot     = 10 * time.Second
 )
 
-// Operate starts a process for each node at random times before the first arrival, and crashes and replaces node 0 as
-// the case says. start returns a function that crashes the process.
+// Operate calls start for a process of each node at random times before the first arrival, then crashes and replaces
+// node 0 as the case says, until all is done or the run is over. start returns a function that crashes the process.
 func (r *Run) Operate(start func(node string) (crash func())) {
 	random := rand.New(rand.NewPCG(r.Seed, 99))
 	var starts []time.Duration
@@ -155,7 +155,7 @@ func (r *Run) Operate(start func(node string) (crash func())) {
 	}
 }
 
-// sleep waits for a duration of the run, and returns false if the run ends before.
+// sleep waits for a time of the system's clock and returns true, or false at once when the run is over.
 func (r *Run) sleep(d time.Duration) bool {
 	select {
 	case <-r.Over:
@@ -165,7 +165,7 @@ func (r *Run) sleep(d time.Duration) bool {
 	}
 }
 
-// Life is the history of one job: its attempts and delays. Times are in seconds.
+// Life is the history of one job in a run: its attempts, failures and delays. Times are in seconds from the start.
 type Life struct {
 	Job, Class string
 	Enqueued   float64
@@ -175,7 +175,7 @@ type Life struct {
 	Delayed    []Event
 }
 
-// Lives returns the histories of the jobs of the run, in order of their arrival.
+// Lives returns the histories of all jobs of a finished run, in order of arrival.
 func (r *Run) Lives() []*Life {
 	if r.lives != nil {
 		return r.lives
@@ -203,7 +203,7 @@ func (r *Run) Lives() []*Life {
 	return r.lives
 }
 
-// of reports whether the job of a history belongs to one of the classes, or no classes are given.
+// of reports whether a history's job is of one of the classes, or no classes are given.
 func (l *Life) of(classes []string) bool {
 	return len(classes) == 0 || slices.Contains(classes, l.Class)
 }

@@ -14,7 +14,7 @@ import (
 	"qsim/scenarios/checked"
 )
 
-// record returns a rule's verdict in the form that conform.yaml stores and users see.
+// record returns the verdict on a rule in the form that conform.yaml has, with texts for users.
 func (rule *Rule) record(v *Verdict) checked.Rule {
 	c := checked.Rule{Rule: rule.Name, Verdict: v.Word, Keys: rule.Keys, Figure: v.Part.Name, Real: v.RealText(),
 		Simulated: v.Part.number(v.Simulated), Off: v.OffText(), Approximates: rule.Approximates}
@@ -24,8 +24,8 @@ func (rule *Rule) record(v *Verdict) checked.Rule {
 	return c
 }
 
-// beside adds to new verdicts those that a run on another clock (virtual or wall) recorded for the same system and the
-// same values of the preset, and lists the keys of the preset that no rule checks.
+// beside returns what conform.yaml is to have on a preset: the new comparison, with those rules of the old one that
+// were judged on another clock for the same system and values, and with the keys of the preset that no rule checks.
 func beside(found, old *checked.Comparison, p *scenarios.Preset) checked.Comparison {
 	all := *found
 	if old.System == found.System && old.Values == found.Values {
@@ -60,7 +60,7 @@ const (
 `
 )
 
-// Write merges verdicts into scenarios/checked/conform.yaml, in the order of the presets, under a file lock.
+// Write puts comparisons into scenarios/checked/conform.yaml in place of earlier ones, under a file lock; see beside.
 func Write(t *testing.T, found ...checked.Comparison) {
 	t.Helper()
 	file, err := os.OpenFile(verdicts, os.O_RDWR|os.O_CREATE, 0o666)

@@ -12,8 +12,7 @@ import (
 	"qsim/results/plain"
 )
 
-// Rule is a behaviour of a real system that its preset should reproduce: the figures to compare, and tolerances that
-// are chosen before the data are seen.
+// Rule is a behaviour of a real system that its preset should reproduce: figures, with tolerances chosen beforehand.
 type Rule struct {
 	Name    string   // name of the rule for users
 	Keys    []string // keys of the preset that the rule checks, with the keys below them
@@ -28,8 +27,8 @@ type Rule struct {
 	Approximates string
 }
 
-// Part is one figure of a rule: a value per run, whose difference between system and simulation is judged over the
-// seeds, or a sample, judged by a Kolmogorov-Smirnov (KS) test.
+// Part is one figure of a rule: either a value of each run, whose difference between system and simulation is judged
+// over the seeds, or a sample, which is judged by a Kolmogorov-Smirnov (KS) test.
 type Part struct {
 	Name   string
 	Value  func(r *Run) float64
@@ -39,14 +38,14 @@ type Part struct {
 	Unit   string  // s: a time; else a number
 }
 
-// Holds and the constants below are the verdicts on a rule. The order is that from good to bad.
+// Holds and the constants below are verdicts on a rule, from good to bad.
 const (
 	Holds = "holds"
 	Near  = "near"
 	Off   = "off"
 )
 
-// Verdict is the result of judging one figure (part) of a rule: its real and simulated value, and their difference.
+// Verdict is the result of judging one figure (part) of a rule, with the figure in the system and in simulations.
 type Verdict struct {
 	Part                  *Part
 	Word                  string
@@ -57,12 +56,12 @@ type Verdict struct {
 	Count                 int     // size of the real sample; 0: it is none
 }
 
-// sure and surest bound the p value of the KS test: above sure a sample holds, at or below surest it is off, between
-// them it is near. Of samples with one distribution, 1 % do not hold and 1 in 100,000 is off.
+// sure and surest are bounds of a KS test's p value: a sample above sure holds, one at or below surest is off, one
+// between is near. Of samples from one distribution 1 % do not hold, and 1 in 100,000 is off.
 const sure, surest = 0.01, 1e-5
 
-// judge compares the real and the simulated figure of a part. real has a run for each seed, simulated several for each;
-// others is how many samples of a rule are judged together (Bonferroni correction).
+// judge returns the verdict on one figure of a rule. real has a run for each seed, simulated several for each. others
+// is the number of samples in the rule (Bonferroni correction).
 func (p *Part) judge(real []*Run, simulated [][]*Run, others int) Verdict {
 	v := Verdict{Part: p, Word: Near}
 	if p.Sample != nil {
@@ -107,11 +106,11 @@ func (p *Part) judge(real []*Run, simulated [][]*Run, others int) Verdict {
 	return v
 }
 
-// tolerance returns the difference allowed between the means of the real and the simulated value of a figure.
+// tolerance returns the largest difference between the real and the simulated mean with which the figure holds.
 func (p *Part) tolerance(v *Verdict) float64 { return max(p.Least, p.Share*math.Abs(v.Real)) }
 
-// moves reports whether a planted fault changes a simulated figure of a rule by more than its tolerance, or a figure is
-// a sample. If neither, a rule that is off with the fault is so by chance, due to few seeds.
+// moves reports whether a planted fault, in the faulty runs, changes a simulated figure of the rule by more than its
+// tolerance, or some figure is a sample. Otherwise a verdict of off is chance, since seeds are few.
 func (rule *Rule) moves(c *sides, faulty [][]*Run) bool {
 	return slices.ContainsFunc(rule.Parts, func(p Part) bool {
 		before, after := p.judge(c.real, c.simulated, 1), p.judge(c.real, faulty, 1)
@@ -119,14 +118,14 @@ func (rule *Rule) moves(c *sides, faulty [][]*Run) bool {
 	})
 }
 
-// red reports whether the verdict detects a planted fault: it is off or, with two seeds, whose interval may be wider
-// than the effect of any fault, the difference exceeds twice the tolerance.
+// red reports whether the verdict shows a planted fault: it is off or, with two seeds, whose intervals may hide any
+// fault, the difference exceeds twice the tolerance.
 func (v *Verdict) red(seeds int) bool {
 	return v.Word == Off || seeds == 2 && v.Part.Sample == nil && math.Abs(v.Difference) > 2*v.Part.tolerance(v)
 }
 
-// word returns the verdict on a difference: it holds if its interval lies within the tolerance, or covers 0 and is no
-// wider than twice the tolerance; it is off if the interval lies wholly beyond.
+// word returns the verdict on the difference in v: holds if its interval is within the tolerance, or covers 0 and has a
+// half-width of at most twice the tolerance; off if the interval is wholly beyond the tolerance; else near.
 func (p *Part) word(v *Verdict) string {
 	size, tolerance := math.Abs(v.Difference), p.tolerance(v)
 	switch {
@@ -138,7 +137,7 @@ func (p *Part) word(v *Verdict) string {
 	return Near
 }
 
-// worst returns the decisive verdict of a rule: the worst, and of equal ones the one with the largest difference.
+// worst returns the verdict that decides a rule: the worst of its parts', and of such that with the largest difference.
 func worst(all []Verdict) Verdict {
 	rank := func(v *Verdict) float64 {
 		relative := math.Abs(v.Difference) / max(math.Abs(v.Real), 1e-9)
@@ -153,7 +152,7 @@ func worst(all []Verdict) Verdict {
 	return decides
 }
 
-// number returns a value of a figure as text, in its unit.
+// number returns a value of the figure as text, with its unit.
 func (p *Part) number(v float64) string {
 	if p.Unit == "s" {
 		return plain.Duration(v)
@@ -161,7 +160,7 @@ func (p *Part) number(v float64) string {
 	return plain.Digits(v, 3)
 }
 
-// RealText returns the real figure as text: the mean with its interval, or the mean and the size of a sample.
+// RealText returns the figure in the real system as text: "2.0s ± 38ms", or "2.0s (mean of 300)" for a sample.
 func (v *Verdict) RealText() string {
 	if v.Count > 0 {
 		return fmt.Sprintf("%s (mean of %d)", v.Part.number(v.Real), v.Count)
@@ -172,7 +171,7 @@ func (v *Verdict) RealText() string {
 	return v.Part.number(v.Real) + " ± " + v.Part.number(v.Half)
 }
 
-// OffText returns the simulated figure's difference relative to the real one as text; for a sample, the p value.
+// OffText returns how far the simulated figure is off, as text: "−24 %" or "30 times"; the p value for a sample.
 func (v *Verdict) OffText() string {
 	switch {
 	case v.Count > 0 && v.Word != Holds:

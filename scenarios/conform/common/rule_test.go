@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// runs gives a part one run for each of its values.
+// runs returns one Run for each value, from which p measures that value.
 func (p *Part) runs(values ...float64) (all []*Run) {
 	for _, value := range values {
 		r := &Run{}
@@ -21,8 +21,8 @@ func (p *Part) runs(values ...float64) (all []*Run) {
 	return all
 }
 
-// Two seeds of which the differences are nearly equal by chance make no rule red where runs of one seed differ by more,
-// nor do two that differ where runs of one seed are equal. The floor is 1.96 √(0.1333 (1 + 1/4) / 2) in the second case.
+// TestChanceOfTwoSeeds checks that two seeds with nearly equal differences make no rule off where runs of one seed
+// differ by more, nor two that differ where those are equal. Case two is 1.96 √(0.1333 (1 + 1/4) / 2) uncertain.
 func TestChanceOfTwoSeeds(t *testing.T) {
 	for _, test := range []struct {
 		simulated [][]float64
@@ -44,7 +44,7 @@ func TestChanceOfTwoSeeds(t *testing.T) {
 	}
 }
 
-// A planted fault moves a rule's figure by its effect on the simulated side alone.
+// TestMoves checks that a planted fault moves a rule if the simulated figure changes by more than the tolerance.
 func TestMoves(t *testing.T) {
 	p := &Part{Least: .2}
 	c := &sides{real: p.runs(2, 2), simulated: [][]*Run{p.runs(3, 3), p.runs(3, 3)}}
@@ -60,7 +60,7 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-// A fault is detected by a rule that is off, and with two seeds alone by a difference of twice the tolerance.
+// TestRed checks that a rule which is off detects a fault, and with two seeds also a difference of twice the tolerance.
 func TestRed(t *testing.T) {
 	sample := func(*Run) []float64 { return nil }
 	for _, test := range []struct {

@@ -15,8 +15,8 @@ import (
 	"qsim/scenarios/world"
 )
 
-// simulate runs a case in simulation, with one seed for its arrivals, which are written below folder, and another for
-// the simulation, and with overrides of the preset's keys.
+// simulate returns a simulated run of a case: seed is that of its arrivals, which are written to files in folder, and
+// simulation that of the simulator. settings are overrides KEY=VALUE of the scenario.
 func (s *System) simulate(folder string, c *Case, seed, simulation uint64, settings []string) (*Run, error) {
 	r := newRun(c, seed)
 	arrivals := map[string][]byte{}
@@ -46,7 +46,7 @@ func (s *System) simulate(folder string, c *Case, seed, simulation uint64, setti
 	return r, nil
 }
 
-// recorder logs the events of a simulation in the format in which those of real systems are logged.
+// recorder writes the events of a simulation to the log of a Run, as the events of a real system are.
 type recorder struct {
 	*Run
 	scenario *scenarios.Scenario
@@ -69,6 +69,6 @@ func (r *recorder) Record(e *engine.Event) {
 	}
 }
 
-// kinds maps kinds of the simulator's events to the kinds of events in the log of a run; other events are not logged.
+// kinds maps the simulator's kinds of events to those of a Run's log; 0: not logged.
 var kinds = [engine.NumEventKinds]Kind{engine.Enqueued: Enqueued, engine.Started: Began, engine.Finished: Ended,
 	engine.Nacked: Delayed, engine.Buried: Died, engine.NodeDown: Crashed}

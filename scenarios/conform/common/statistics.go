@@ -9,7 +9,7 @@ import (
 	"qsim/results"
 )
 
-// Waits returns a Part.Sample: the seconds from arrival to first attempt of each job of the classes (none: all).
+// Waits returns a Part.Sample: the seconds from arrival to first attempt, of each job of the classes (none: all).
 func Waits(classes ...string) func(r *Run) []float64 {
 	return WaitsOf(0, math.Inf(1), classes...)
 }
@@ -24,7 +24,7 @@ func WaitsOf(from, to float64, classes ...string) func(r *Run) []float64 {
 	})
 }
 
-// Delays returns a Part.Sample: each job's backoff after its n-th failure, n at least 1, until it is due, in seconds.
+// Delays returns a Part.Sample: the backoff, in seconds, after each job's n-th failure, from 1.
 func Delays(n int) func(r *Run) []float64 {
 	return each(nil, func(l *Life) (all []float64) {
 		if len(l.Delayed) >= n {
@@ -34,9 +34,8 @@ func Delays(n int) func(r *Run) []float64 {
 	})
 }
 
-// delay returns the backoff after attempt i (from 0): the time from the attempt's end until the job is due, or, without
-// a logged end, as for a formula, the logged delay. It is rounded to 0.1 ms, so that the durations of calls do not tell
-// apart equal backoffs.
+// delay returns the seconds of backoff after attempt i, from 0: from its end until the job is due or, if no end was
+// logged (as by a formula), as logged. Rounding to 0.1 ms keeps equal backoffs equal, whatever time calls take.
 func (l *Life) delay(i int) float64 {
 	if i >= len(l.Ended) {
 		return math.Round(l.Delayed[i].Delay*1e4) / 1e4
@@ -61,7 +60,7 @@ func Runs(classes ...string) func(r *Run) []float64 {
 	})
 }
 
-// Again returns a Part.Sample: the seconds from the start of one attempt to that of the next, for jobs of the classes.
+// Again returns a Part.Sample: the seconds from the start of each attempt to the next's, of jobs of the classes.
 func Again(classes ...string) func(r *Run) []float64 {
 	return each(classes, func(l *Life) (all []float64) {
 		for i := 1; i < len(l.Began); i++ {
@@ -102,7 +101,7 @@ var Odd = each(nil, func(l *Life) (all []float64) {
 	return all
 })
 
-// Lost returns the recovery times: from the death of a process to the next attempt of each job that it was running.
+// Lost is a Part.Sample: the seconds from the death of a process to the next attempt of each job that it was running.
 func Lost(r *Run) (all []float64) {
 	for _, l := range r.Lives() {
 		for i, b := range l.Began {
@@ -125,7 +124,7 @@ var AttemptsOfLost = each(nil, func(l *Life) (all []float64) {
 	return all
 })
 
-// Share returns the share of all attempts made by the busiest node.
+// Share is a Part.Value: the share of all attempts that the busiest node makes.
 func Share(r *Run) float64 {
 	by, all, most := map[string]int{}, 0, 0
 	for _, e := range r.events {
@@ -138,7 +137,7 @@ func Share(r *Run) float64 {
 	return float64(most) / float64(all)
 }
 
-// AtOnce returns the highest number of handlers running at once.
+// AtOnce is a Part.Value: the highest number of handlers running at once.
 func AtOnce(r *Run) float64 {
 	now, most := 0, 0
 	for _, e := range r.events {
@@ -153,7 +152,7 @@ func AtOnce(r *Run) float64 {
 	return float64(most)
 }
 
-// Last returns the share of a class's retried jobs whose first retry begins after all first attempts of another class.
+// Last returns a Part.Value: the share of one class's retried jobs that retry after all first attempts of the other.
 func Last(of, other string) func(r *Run) float64 {
 	return func(r *Run) float64 {
 		last, n, all := 0.0, 0.0, 0.0
@@ -174,14 +173,14 @@ func Last(of, other string) func(r *Run) float64 {
 	}
 }
 
-// Executions returns a Part.Value: the number of attempts that begin in [from, to), in seconds.
+// Executions returns a Part.Value: the number of attempts that begin in [from, to), in seconds from the start.
 func Executions(from, to float64) func(r *Run) float64 {
 	return func(r *Run) float64 {
 		return count(r.events, func(e Event) bool { return e.Kind == Began && e.At >= from && e.At < to })
 	}
 }
 
-// Dead returns the number of jobs in a run that the system gave up: no further attempt follows.
+// Dead is a Part.Value: the number of jobs that are given up, without a further attempt.
 func Dead(r *Run) float64 {
 	return count(r.Lives(), func(l *Life) bool { return !math.IsNaN(l.Died) })
 }

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// Tables for people have descriptions of metrics, not their names, and words are not broken however narrow the
-// terminal is.
+// TestComparisonOnANarrowTerminal checks that tables have descriptions of metrics, in whole words, not their names.
 func TestComparisonOnANarrowTerminal(t *testing.T) {
 	for _, width := range []int{60, 80} {
 		table := Comparisons(unusual(t), TableOptions{Width: width})
@@ -23,7 +22,7 @@ func TestComparisonOnANarrowTerminal(t *testing.T) {
 	}
 }
 
-// No format prints NaN or an infinity.
+// TestComparisonFormats checks comparisons of odd values in every format: none prints NaN or an infinity.
 func TestComparisonFormats(t *testing.T) {
 	list := unusual(t)
 	for format, wants := range map[Format][]string{

@@ -10,8 +10,7 @@ import (
 	"qsim/results/text"
 )
 
-// Two policies, two seeds, one job each: it waits for a second under the first policy, and not
-// at all under the second.
+// Example prints the table of two policies, two seeds, one job each: it waits for a second under the first policy only.
 func Example() {
 	settings := &measure.Settings{
 		Scenario: "example", Duration: time.Minute, Nodes: 1, Workers: 1, Rate: 1,

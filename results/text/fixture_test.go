@@ -38,7 +38,7 @@ func result(label string, metrics map[string][]float64) *results.Summary {
 	return s
 }
 
-// elsewhere gives s other seeds.
+// elsewhere gives s other seeds, so that it cannot be compared seed by seed, and returns it.
 func elsewhere(s *results.Summary) *results.Summary {
 	for i := range s.Seeds {
 		s.Seeds[i] += 100
@@ -64,7 +64,7 @@ var (
 	after  = []float64{10.9, 10.1, 11.9, 11.0, 10.4}
 )
 
-// unusual returns two comparisons of metrics with some values missing or 0.
+// unusual returns two comparisons of metrics with missing values and zeros, the second of runs with different seeds.
 func unusual(t *testing.T) []*results.Comparison {
 	nan := math.NaN()
 	base := result("A", map[string][]float64{"sojourn.mean": before, "goodput": {0, 0, 0, 0, 0}, "dead.share": {nan, nan, nan, nan, nan}, "attempts.mean": {nan, 1, nan, nan, nan}})

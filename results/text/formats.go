@@ -13,7 +13,7 @@ import (
 	"qsim/results/plain"
 )
 
-// Suite holds the conditions checked for one scenario (objectives, say), each a test case in a JUnit report.
+// Suite holds the conditions checked for one scenario, such as objectives, for a test suite in a JUnit report.
 type Suite struct {
 	Name  string // name of the scenario
 	File  string // file of the scenario
@@ -21,7 +21,7 @@ type Suite struct {
 	Error string // why it could not be loaded, simulated or written, its first line the message; empty: it could
 }
 
-// junitSuites is a JUnit XML report in the form of junit-10.xsd, which Jenkins, GitLab and others read:
+// junitSuites is the root of a JUnit XML report by junit-10.xsd, which Jenkins, GitLab and others read:
 // https://github.com/jenkinsci/xunit-plugin.
 type junitSuites struct {
 	XMLName  xml.Name     `xml:"testsuites"`
@@ -55,8 +55,8 @@ type junitOutcome struct {
 	Message string `xml:"message,attr"`
 }
 
-// JUnit returns suites as one JUnit XML report, with a class for each policy. An unclear case that does not fail counts
-// as skipped. A scenario that could not be simulated has a case with an error.
+// JUnit returns the text of a JUnit XML report: a suite for each scenario, a test case for each condition, with a class
+// for each policy. An unclear case that does not fail is skipped; a scenario not simulated has an error.
 func JUnit(suites []Suite) string {
 	var all junitSuites
 	for _, s := range suites {
@@ -86,12 +86,12 @@ func JUnit(suites []Suite) string {
 	return xml.Header + string(plain.Must(xml.MarshalIndent(all, "", "  "))) + "\n"
 }
 
-// openUnits maps the units of metrics to the endings of their names in OpenMetrics; a count has none.
+// openUnits maps the units of metrics to those that end OpenMetrics names; the unit of counts has no entry.
 var openUnits = map[string]string{"s": "seconds", "1": "ratio", "1/s": "per_second", "job·s": "job_seconds",
 	"worker·s": "worker_seconds"}
 
-// openName returns the name of a predicted metric in OpenMetrics: fresh.wait.p99 is
-// qsim_predicted_fresh_wait_p99_seconds. A count loses the endings .count and .total, which there mean something else.
+// openName returns the OpenMetrics name of a metric, such as qsim_predicted_fresh_wait_p99_seconds, and its unit or "".
+// It drops the endings .count and .total, which mean something else there.
 func openName(m *measure.MetricInfo) (name, unit string) {
 	name, unit = strings.TrimSuffix(strings.TrimSuffix(m.Name, ".count"), ".total"), openUnits[m.Unit]
 	name = "qsim_predicted_" + strings.NewReplacer(".", "_", "-", "_").Replace(name)
@@ -101,9 +101,9 @@ func openName(m *measure.MetricInfo) (name, unit string) {
 	return name, unit
 }
 
-// OpenMetrics returns the metrics of a summary in the text format OpenMetrics, which Prometheus scrapes and its node
-// exporter reads from a file: gauges by policy and by the filters of a metric, with the label estimate for the mean and
-// the ends (low, high) of its interval. Missing values are left out.
+// OpenMetrics returns a summary's metrics in the text format OpenMetrics, for Prometheus or its node exporter to read:
+// gauges with labels for policy and filters, and estimate for mean, low or high (of its interval). Missing values are
+// omitted.
 func OpenMetrics(s *results.Summary) string {
 	var b strings.Builder
 	for _, m := range measure.Metrics() {
@@ -126,10 +126,10 @@ func OpenMetrics(s *results.Summary) string {
 	return b.String() + "# EOF\n"
 }
 
-// openEscapes escapes the value of a label for OpenMetrics.
+// openEscapes escapes the value of an OpenMetrics label.
 var openEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
-// writeOpenSamples writes the mean and the interval of an estimate as lines of OpenMetrics.
+// writeOpenSamples writes an estimate to b as OpenMetrics lines: its mean and both ends of its interval.
 func writeOpenSamples(b *strings.Builder, name, scenario, policy string, e *results.Estimate) {
 	limit := plain.When(e.Limit != 0, plain.Setting(e.Limit))
 	labels := ""

@@ -30,7 +30,7 @@ var junitRules = map[string]junitElement{
 	"system-out": {},
 }
 
-// checkJUnit returns the errors of a document, and compares the counts of its suites with their cases.
+// checkJUnit returns what is wrong with a JUnit XML report: elements, attributes, counts that differ from its cases.
 func checkJUnit(t *testing.T, document []byte) (problems []string) {
 	t.Helper()
 	decoder := xml.NewDecoder(bytes.NewReader(document))

@@ -10,16 +10,16 @@ import (
 	"qsim/results/plain"
 )
 
-// Table holds the columns and rows of a table, for a terminal, Markdown or CSV. If it is wider than the terminal, its
-// gaps are narrowed, then its texts wrapped, then its columns split into blocks one below the other, each with the
-// columns that identify a row. Nothing is left out.
+// Table is a table to be printed for a terminal, or as Markdown or CSV. If it is wider than the terminal, its gaps are
+// narrowed, then its texts wrapped, then its columns split into blocks one below the other, all of which have the Key
+// columns. Nothing is left out.
 type Table struct {
 	Columns []Column
 	Rows    [][]Cell // cells by row, then by column
 	Rule    bool     // a line below the header
 }
 
-// Column is the heading and the alignment of one column of a Table.
+// Column is one column of a Table: its headings and its layout.
 type Column struct {
 	Group string // a heading over neighbouring columns of the same group
 	Title string // heading, wrapped to the width of the cells
@@ -31,10 +31,10 @@ type Column struct {
 	Hang  bool   // may be narrower than its cells: a wider cell is printed on a separate line above its row
 }
 
-// Cell is the content of one row and column: parts, each aligned with the same part of the cells above and below.
+// Cell is the content of one row and column of a Table: parts that line up with those of the cells above and below.
 type Cell []Part
 
-// Part is one of several texts side by side in a table cell, such as a sign, a value or a half-width.
+// Part is one of the texts side by side in a Cell, such as a sign, a value or a half-width.
 type Part struct {
 	Text  string
 	Color string // "" or one of the palette
@@ -44,12 +44,12 @@ type Part struct {
 // Plain returns a cell with one text, without colour.
 func Plain(words string) Cell { return Cell{{Text: words, Left: true}} }
 
-// Add appends a row of cells with one text each to the table.
+// Add appends a row to the table: each of its cells has one text, without colour.
 func (t *Table) Add(cells ...string) {
 	t.Rows = append(t.Rows, plain.Map(cells, Plain))
 }
 
-// joined returns the text of a cell on one line, without colour.
+// joined returns the texts of a cell's parts with spaces between them, without colours.
 func (c Cell) joined() string {
 	return plain.Joined(" ", plain.Map(c, func(part Part) string { return part.Text })...)
 }
@@ -60,7 +60,7 @@ const (
 	leastTitle         = 16 // columns to which a title is wrapped at the least
 )
 
-// Lines returns the table as lines of text of at most width terminal columns; a width of 0 stands for no limit.
+// Lines returns the table as lines of at most width terminal columns (0: no limit), with colours if color is set.
 func (t *Table) Lines(width int, color bool) []string {
 	l := layout{Table: t, color: color, gap: wideGap, limit: width}
 	titled := func(c Column) bool { return c.Title != "" }
@@ -91,7 +91,7 @@ func (t *Table) Lines(width int, color bool) []string {
 	return lines
 }
 
-// layout is a Table with the widths computed for its columns on a terminal.
+// layout is a Table while it is laid out for a terminal, with the widths chosen for its columns.
 type layout struct {
 	*Table
 	color bool
@@ -101,7 +101,7 @@ type layout struct {
 	width []int   // widths by column
 }
 
-// measure computes the widths of all columns; a heading wider than title characters may be broken into lines.
+// measure computes the widths that all columns need; headings wider than title columns may be broken at spaces.
 func (l *layout) measure(title int) {
 	l.parts, l.width = make([][]int, len(l.Columns)), make([]int, len(l.Columns))
 	for i, c := range l.Columns {
@@ -126,12 +126,12 @@ func (l *layout) measure(title int) {
 	}
 }
 
-// total returns the width of some columns, given by their indexes, and of the gaps between them.
+// total returns the width, in terminal columns, of the table columns with these indexes and the gaps between them.
 func (l *layout) total(of []int) int {
 	return plain.Sum(of, func(i int) int { return l.width[i] + l.gap }) - l.gap
 }
 
-// shrink narrows columns that may be wrapped, the widest first, until all fit in a line or none can be narrowed.
+// shrink narrows columns that may be wrapped (Wrap, Hang), the widest first, until all columns fit in a line.
 func (l *layout) shrink(all []int) {
 	for l.total(all) > l.limit {
 		widest := -1
@@ -147,7 +147,7 @@ func (l *layout) shrink(all []int) {
 	}
 }
 
-// blocks divides the columns into as few blocks as fit in a line, and keeps the columns of a group together.
+// blocks returns the columns, by index, in as few blocks as fit in a line; groups of columns stay together if possible.
 func (l *layout) blocks() (blocks [][]int) {
 	var keys []int
 	widest := 0
@@ -191,7 +191,7 @@ func (l *layout) blocks() (blocks [][]int) {
 	return blocks
 }
 
-// render returns the lines of the columns with the given indexes: headings, rule and rows.
+// render returns the lines of text of a block of columns, given by index: headings, rule and rows.
 func (l *layout) render(of []int) []string {
 	var lines []string
 	if groups := l.groups(of); groups != "" {
@@ -210,7 +210,7 @@ func (l *layout) render(of []int) []string {
 	return lines
 }
 
-// groups returns the line of headings over groups of columns, each with a rule as wide as its columns.
+// groups returns the line with the headings of groups of columns, each over a rule as wide as the group, or "".
 func (l *layout) groups(of []int) string {
 	line, some := "", false
 	for k := 0; k < len(of); {
@@ -239,7 +239,7 @@ func (l *layout) groups(of []int) string {
 	return line
 }
 
-// header returns the lines of the columns' titles, aligned at the bottom.
+// header returns the lines with the titles of a block of columns, which end on the same line.
 func (l *layout) header(of []int) []string {
 	heads, height := make([][]string, len(of)), 0
 	under := slices.ContainsFunc(of, func(i int) bool { return l.Columns[i].Under != "" })
@@ -262,7 +262,7 @@ func (l *layout) header(of []int) []string {
 	return lines
 }
 
-// sideBySide returns the lines of a row, given the lines of each of its cells.
+// sideBySide returns the lines of text of one table row, from those of its cells in a block of columns.
 func (l *layout) sideBySide(of []int, texts [][]string) []string {
 	height := 0
 	for _, lines := range texts {
@@ -285,7 +285,7 @@ func (l *layout) sideBySide(of []int, texts [][]string) []string {
 	return lines
 }
 
-// row returns the lines of one table row, as many as its longest text takes.
+// row returns the lines of one table row in a block of columns, after those of cells too wide for a Hang column.
 func (l *layout) row(of []int, row []Cell) (above []string) {
 	texts := make([][]string, len(of))
 	for k, i := range of {
@@ -298,7 +298,7 @@ func (l *layout) row(of []int, row []Cell) (above []string) {
 	return append(above, l.sideBySide(of, texts)...)
 }
 
-// cell returns the lines of a cell in column i.
+// cell returns the lines of text of a cell in column i, with its colours.
 func (l *layout) cell(i int, c Cell) []string {
 	column := &l.Columns[i]
 	if len(c) == 1 && column.Wrap && columns(c[0].Text) > l.width[i] {

@@ -10,8 +10,8 @@ import (
 	"qsim/results/measure"
 )
 
-// TestOpenMetrics writes metrics with and without an interval, narrowed, bounded and missing, under a label that needs
-// escapes. TestPrometheus of cmd/bench has Prometheus read some.
+// TestOpenMetrics checks the text for metrics with and without an interval, narrowed, bounded and missing, under a
+// label that needs escapes. TestPrometheus of cmd/bench has Prometheus read some.
 func TestOpenMetrics(t *testing.T) {
 	none := math.NaN()
 	metric := func(q measure.Query, mean, low, high float64, bound string) results.Estimate {

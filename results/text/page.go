@@ -11,7 +11,7 @@ import (
 	"qsim/results/plain"
 )
 
-// green and the constants below are the escape sequences for colours, the only ones printed.
+// green and the constants below are the ANSI escape sequences for the colours that this package prints.
 const (
 	green  = "\x1b[32m"
 	red    = "\x1b[31m"
@@ -21,7 +21,7 @@ const (
 	plainS = "\x1b[0m"
 )
 
-// paint returns a text between the escape sequences of a colour, or as it is without colours.
+// paint returns words between the escape sequences for color and its end or, without colors, as they are.
 func paint(colors bool, color, words string) string {
 	if !colors || color == "" || words == "" {
 		return words
@@ -31,17 +31,17 @@ func paint(colors bool, color, words string) string {
 
 const shortestName = 8 // columns to which the name of a policy is cut at the most
 
-// page is a summary with its results table and its finding (the main result), to be printed as text.
+// page is a summary that is printed as text, with the table and the finding (main result in a sentence) made from it.
 type page struct {
 	*results.Summary
 	table   *results.Table
 	finding results.Finding
 }
 
-// Percent returns a share as a percentage that follows a ±, for example ±5%.
+// Percent returns a share, such as 0.05, as text for a tolerance: ±5%.
 func Percent(share float64) string { return "±" + plain.Digits(share*100, 3) + "%" }
 
-// text returns the page of a summary for a terminal.
+// text returns the page for a terminal: heading, table, finding, failed objectives, legend and conclusion.
 func (p *page) text(o TableOptions) string {
 	var b strings.Builder
 	title, rest, _ := strings.Cut(heading(p.Summary, o.Width), "\n")
@@ -60,7 +60,7 @@ func (p *page) text(o TableOptions) string {
 	return b.String()
 }
 
-// wrapped returns a text in a colour, broken into lines that each end in a newline; "" for no text.
+// wrapped returns a text in a colour, broken into lines of at most o.Width, each with a newline; "" for no text.
 func (o TableOptions) wrapped(color, words string) (lines string) {
 	if words == "" {
 		return ""
@@ -71,7 +71,7 @@ func (o TableOptions) wrapped(color, words string) (lines string) {
 	return lines
 }
 
-// layout returns the table of a summary: a row for each policy, with its verdicts in the cells.
+// layout returns the table of the summary: a row for each policy, with values, intervals and signs of verdicts.
 func (p *page) layout() Table {
 	t := Table{Columns: []Column{{Title: "policy", Key: true, Least: shortestName}}}
 	for i, label := range p.table.Policies {
@@ -87,8 +87,8 @@ func (p *page) layout() Table {
 	return t
 }
 
-// cell returns one cell of the results table: signs of verdicts, value, half-width of the interval, change against the
-// baseline. Columns of costs show no half-width: the files have it.
+// cell returns the cell of column c for policy i: signs of verdicts, value, half-width of the interval, change against
+// the baseline. Columns of costs have no half-width.
 func (p *page) cell(c *results.Column, i int) Cell {
 	cell := &c.Cells[i]
 	value := Part{Text: cell.Value}
@@ -113,7 +113,7 @@ func (p *page) cell(c *results.Column, i int) Cell {
 	return append(marks, value, half, Part{Text: cell.Change}, Part{Text: cell.Mark, Left: true})
 }
 
-// heading returns the lines, indented from the second on, that describe a run: scenario, length, seeds, load, storms.
+// heading returns what a run is (scenario, length, seeds, load, storms) as text, its lines at most width columns long.
 func heading(s *results.Summary, width int) string {
 	parts := []string{plain.SettingSeconds(s.Duration) + " virtual", plain.Plural(len(s.Seeds), "seed")}
 	if set := s.Settings; set != nil {
@@ -137,7 +137,7 @@ func heading(s *results.Summary, width int) string {
 	return lines + line
 }
 
-// formatRate returns a rate as text: jobs per second, or per a longer unit if they are fewer than one.
+// formatRate returns an arrival rate as text, such as "100 jobs/s", or per minute or hour if it is below one.
 func formatRate(perSecond float64) string {
 	switch {
 	case perSecond >= 1:
@@ -148,7 +148,7 @@ func formatRate(perSecond float64) string {
 	return plain.Digits(perSecond*3600, 3) + " jobs/h"
 }
 
-// markdown returns the page of a summary as Markdown.
+// markdown returns the page as Markdown: heading, table, finding, failed objectives, legend and conclusion.
 func (p *page) markdown() string {
 	layout := p.layout()
 	return paragraphs("**"+p.Scenario+"**"+strings.TrimPrefix(heading(p.Summary, 0), p.Scenario), layout.markdown(),
@@ -156,7 +156,7 @@ func (p *page) markdown() string {
 		sentence(p.footnote()), sentence(Conclusion(p.Summary)))
 }
 
-// paragraphs returns texts as paragraphs of Markdown, without the empty ones.
+// paragraphs returns the texts that are not empty, joined as paragraphs of Markdown.
 func paragraphs(texts ...string) string {
 	return plain.Joined("\n\n", texts...) + "\n"
 }
@@ -166,12 +166,12 @@ func sentence(s string) string {
 	return plain.When(s != "", strings.TrimSuffix(plain.Capital(s), ".")+".")
 }
 
-// outcomeColor returns the colour of a verdict: green if met, yellow if unclear, faint for an expected miss, else red.
+// outcomeColor returns the escape sequence for a verdict: green if met, yellow if unclear, faint for an expected miss.
 func outcomeColor(v *results.Verdict) string {
 	return map[string]string{"met": green, "unclear": yellow, "expected": dim, "missed": red}[v.Kind()]
 }
 
-// alike returns the line that lists the columns with equal values under all policies.
+// alike returns the line "alike for all: ..." with the columns whose values are equal for all policies, or "".
 func (p *page) alike() string {
 	if len(p.table.Alike) == 0 {
 		return ""
@@ -180,7 +180,7 @@ func (p *page) alike() string {
 	return "alike for all: " + strings.Join(parts, ", ")
 }
 
-// unwanted returns the objectives that failed unexpectedly: a line for each, with all its policies.
+// unwanted returns a line of text for each objective whose outcome is not the expected one, with its policies.
 func (p *page) unwanted() (lines []string) {
 	line := map[string]int{}
 	for _, v := range p.Objectives {
@@ -201,7 +201,7 @@ func (p *page) unwanted() (lines []string) {
 	return lines
 }
 
-// footnote returns the legend of the signs that the table uses.
+// footnote returns the legend, as text, of the signs that occur in the summary's table.
 func (p *page) footnote() string {
 	half, same, bound, open, tell := false, false, false, false, 0
 	for _, c := range p.table.Columns {
@@ -220,14 +220,14 @@ func (p *page) footnote() string {
 		plain.When(same || open, " (paired t, Holm, α 0.05)")
 }
 
-// openWords returns the legend of the sign "?" (undecided), with about how many seeds would decide unless that is 0.
+// openWords returns the legend of the sign "?" (undecided). tell is about how many seeds would decide; 0: none would.
 func openWords(tell int) string {
 	return plain.Either(tell == 0, "? = cannot be told",
 		"? = not told apart yet, run about "+plain.Grouped(fmt.Sprint(tell))+" seeds")
 }
 
-// Conclusion returns a sentence with the numbers of objectives that were missed, met although a miss was expected, or
-// unclear; "" without objectives.
+// Conclusion returns a sentence on the objectives: how many were missed, met although a miss was expected, or unclear,
+// or that all are well; "" if there are none.
 func Conclusion(s *results.Summary) string {
 	if len(s.Objectives) == 0 {
 		return ""
@@ -261,7 +261,7 @@ func Conclusion(s *results.Summary) string {
 	return "all objectives met"
 }
 
-// counted returns a number of things with words about them, as in "2 objectives missed", or "" for none.
+// counted returns text such as "2 objectives missed": number, noun and further words; "" for 0.
 func counted(n int, noun, words string) string {
 	return plain.When(n > 0, plain.Plural(n, noun)+" "+words)
 }

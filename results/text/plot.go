@@ -21,9 +21,9 @@ const (
 	mostRange  = 1e6 // highest ratio of the largest to the smallest value in a plot
 )
 
-// Plot draws, for each policy, the waits of fresh jobs over time: the p99 of each bucket, median over seeds, on a
-// logarithmic axis that all policies share, with the storms marked below. It panics for a summary without Settings and
-// Data. A width of 0 stands for 80 columns; ascii asks for characters that every terminal has.
+// Plot returns a chart, drawn with characters, of fresh jobs' waits over time: a panel for each policy with the p99 in
+// each bucket of time, median over seeds, on one logarithmic axis, and storms marked below. ascii limits it to ASCII; a
+// width of 0 means 80 columns. It panics for a summary without Settings and Data.
 func Plot(s *results.Summary, o TableOptions, ascii bool) string {
 	if s.Settings == nil || len(s.Data) != len(s.Policies) || s.Settings.Bucket <= 0 {
 		panic("text: a summary without series has no plot")
@@ -31,7 +31,7 @@ func Plot(s *results.Summary, o TableOptions, ascii bool) string {
 	return newTerminalPlot(s, o, ascii).draw()
 }
 
-// terminalPlot holds the lines, axes and sizes of a plot on a terminal.
+// terminalPlot is a chart of Plot while it is drawn: its curves, axes and sizes.
 type terminalPlot struct {
 	s         *results.Summary
 	o         TableOptions
@@ -48,7 +48,7 @@ type terminalPlot struct {
 	stormy    []bool // by column, whether a storm covers it
 }
 
-// plotMarks holds the characters that draw a plot: Unicode or ASCII.
+// plotMarks holds the characters that a chart is drawn with: Unicode or ASCII.
 type plotMarks struct {
 	across, down int    // dots of a character
 	axis, tick   string // text left of a row, and of a row with a label
@@ -64,7 +64,7 @@ var (
 		character: asciiDots}
 )
 
-// braille returns the braille character with the given dots: bit 4·column+row is one dot, row 0 being the top.
+// braille returns the braille character with the given dots: bit 4·column+row is one, row 0 being the top of four.
 func braille(dots uint8) string {
 	bits := [8]rune{0x01, 0x02, 0x04, 0x40, 0x08, 0x10, 0x20, 0x80}
 	r := rune(0x2800)
@@ -76,7 +76,7 @@ func braille(dots uint8) string {
 	return plain.Either(r == 0x2800, " ", string(r))
 }
 
-// asciiDots returns the ASCII character for up to two dots, one above the other: bit 0 is the upper, bit 1 the lower.
+// asciiDots returns the ASCII character for dots one above the other: bit 0 is the upper, bit 1 the lower.
 func asciiDots(dots uint8) string { return [4]string{" ", "'", ".", ":"}[dots&3] }
 
 func newTerminalPlot(s *results.Summary, o TableOptions, ascii bool) *terminalPlot {
@@ -114,7 +114,7 @@ func newTerminalPlot(s *results.Summary, o TableOptions, ascii bool) *terminalPl
 	return p
 }
 
-// resample returns, for each column of dots in a plot, the highest value of a curve in the time that the column covers.
+// resample returns the highest value of a curve in each column of dots. bucket is the seconds between a curve's values.
 func (p *terminalPlot) resample(line []float64, bucket float64) []float64 {
 	dots := make([]float64, p.columns*p.marks.across)
 	width := p.end / float64(len(dots))
@@ -125,7 +125,7 @@ func (p *terminalPlot) resample(line []float64, bucket float64) []float64 {
 	return dots
 }
 
-// scale chooses the range of the wait axis, from values after the warm-up, and finds each policy's highest wait.
+// scale sets the range of the wait axis by the curves after the warm-up, and each policy's peak.
 func (p *terminalPlot) scale(medians [][]float64) {
 	seen := plain.ExtentOf()
 	from := int(p.s.Settings.Warmup / p.s.Settings.Bucket)
@@ -177,7 +177,7 @@ func (p *terminalPlot) panelTitle(i int) string {
 	return strings.Repeat(" ", plotGutter) + paint(p.o.Color, bold, p.plain(label)) + "   " + p.plain(remark)
 }
 
-// plain returns text with ASCII characters in place of others, if the plot is in ASCII.
+// plain returns a text with every character that is not ASCII replaced, if the chart is in ASCII.
 func (p *terminalPlot) plain(text string) string {
 	if !p.ascii {
 		return text
@@ -195,7 +195,7 @@ func (p *terminalPlot) plain(text string) string {
 	}, strings.ReplaceAll(text, "…", "..."))
 }
 
-// markStorms finds the storms that begin within the plot, and the columns that they cover.
+// markStorms sets which storms begin within the chart, and which columns they cover.
 func (p *terminalPlot) markStorms() {
 	p.stormy = make([]bool, p.columns)
 	perColumn := p.end / float64(p.columns)
@@ -211,7 +211,7 @@ func (p *terminalPlot) markStorms() {
 	}
 }
 
-// stormLines returns the legend of the storms, a line for each with name, beginning and end.
+// stormLines returns the lines below the chart with each storm's name, beginning and end, up to eight storms.
 func (p *terminalPlot) stormLines() []string {
 	var lines []string
 	for i, s := range p.storms {
@@ -227,7 +227,7 @@ func (p *terminalPlot) stormLines() []string {
 	return lines
 }
 
-// timeAxis returns the line of time labels below the last panel of a plot.
+// timeAxis returns the line of time labels below the last panel.
 func (p *terminalPlot) timeAxis() string {
 	step := plotSteps[sort.Search(len(plotSteps)-1, func(i int) bool {
 		return p.end/plotSteps[i].Seconds() <= float64(p.columns)/10
@@ -242,7 +242,7 @@ func (p *terminalPlot) timeAxis() string {
 	return strings.TrimRight(string(line), " ")
 }
 
-// plotSteps lists the possible distances between labels of the time axis.
+// plotSteps lists the distances that time labels below a chart may have.
 var plotSteps = []time.Duration{
 	time.Millisecond, 10 * time.Millisecond, 100 * time.Millisecond,
 	time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second,
@@ -251,7 +251,7 @@ var plotSteps = []time.Duration{
 	24 * time.Hour, 5 * 24 * time.Hour, 30 * 24 * time.Hour, 365 * 24 * time.Hour,
 }
 
-// panel writes the panel of one policy to b: its line, with the axis to the left and the storms below.
+// panel writes the lines of one policy's panel to b: its curve, the axis to the left, and storms below.
 func (p *terminalPlot) panel(b *strings.Builder, policy int) {
 	cells := p.dots(p.lines[policy])
 	labels := p.labels()
@@ -279,7 +279,7 @@ func (p *terminalPlot) panel(b *strings.Builder, policy int) {
 	b.WriteString("\n")
 }
 
-// dots returns the dots of a curve, by row and column: one for each value, and vertical ones that connect neighbours.
+// dots returns a curve as bits for each character of a panel: a dot for each value, and verticals between neighbours.
 func (p *terminalPlot) dots(line []float64) [][]uint8 {
 	cells := make([][]uint8, p.rows)
 	for r := range cells {
@@ -310,7 +310,7 @@ func (p *terminalPlot) dots(line []float64) [][]uint8 {
 	return cells
 }
 
-// height returns the row of dots, counted from the top, at which a wait lies on the logarithmic axis.
+// height returns the row of dots in a panel, from the top, for a wait of v seconds on the logarithmic axis.
 func (p *terminalPlot) height(v float64) int {
 	rows := p.rows*p.marks.down - 1
 	if !(v > p.low) {
@@ -320,7 +320,7 @@ func (p *terminalPlot) height(v float64) int {
 	return rows - int(math.Round(min(share, 1)*float64(rows)))
 }
 
-// labels returns the axis label left of each row of a panel: a wait at each decade, "" elsewhere.
+// labels returns the text left of each row of characters in a panel: a wait at powers of ten, else "".
 func (p *terminalPlot) labels() []string {
 	labels := make([]string, p.rows)
 	if p.nothing {

@@ -12,7 +12,7 @@ import (
 	"qsim/results/measure"
 )
 
-// plotted returns a summary of policies with given fresh p99 waits over time, by seed.
+// plotted returns a summary with these p99 waits of fresh jobs, by policy, seed and bucket of ten seconds, and a storm.
 func plotted(labels []string, waits ...[][]float64) *results.Summary {
 	s := &results.Summary{Scenario: "s", Seeds: []uint64{1}, Settings: &measure.Settings{Duration: 10 * time.Minute, Bucket: 10 * time.Second,
 		Storms: []measure.Window{{Name: "down", From: 5 * time.Minute, To: 6 * time.Minute}}}}
@@ -28,7 +28,7 @@ func plotted(labels []string, waits ...[][]float64) *results.Summary {
 	return s
 }
 
-// line is 60 buckets of v, with peak from bucket 30 to 36.
+// line returns 60 buckets of a series: v, and peak from bucket 30 to 35, when plotted has its storm.
 func line(v, peak float64) []float64 {
 	values := make([]float64, 60)
 	for i := range values {
@@ -74,7 +74,7 @@ func TestPlotInASCII(t *testing.T) {
 	}
 }
 
-// TestPlotShowsTheStorm finds the peak where the storm is, in both sets of characters.
+// TestPlotShowsTheStorm checks that the plot has its peak above the mark of the storm, in Unicode and in ASCII.
 func TestPlotShowsTheStorm(t *testing.T) {
 	s := plotted([]string{"fifo"}, [][]float64{line(.01, 100)})
 	for _, ascii := range []bool{true, false} {
@@ -93,7 +93,7 @@ func TestPlotShowsTheStorm(t *testing.T) {
 	}
 }
 
-// The legend counts the storms that it leaves out, of those that begin within the plot.
+// TestPlotCountsItsStorms checks that the legend counts the storms it does not name, of those that begin in the plot.
 func TestPlotCountsItsStorms(t *testing.T) {
 	s := plotted([]string{"fifo"}, [][]float64{line(.01, 100)})
 	s.Settings.Storms = nil
@@ -166,7 +166,7 @@ func TestPlotOfOddData(t *testing.T) {
 	Plot(&results.Summary{}, TableOptions{}, false)
 }
 
-// A plot needs some columns, and takes no more than anybody reads, whatever the terminal has.
+// TestPlotOfAnyWidth checks that a plot fills the width of the terminal, within a least and a greatest width.
 func TestPlotOfAnyWidth(t *testing.T) {
 	for width, want := range map[int]int{-1: plotWidth, 1: leastPlot, 20: leastPlot, leastPlot - 1: leastPlot, leastPlot: leastPlot, 57: 57, 1 << 40: mostPlot} {
 		text := Plot(plotted([]string{"fifo"}, [][]float64{line(.01, 100)}), TableOptions{Width: width}, false)

@@ -10,7 +10,7 @@ import (
 	"qsim/results/measure"
 )
 
-// made returns a sweep of two keys and two policies with numbers that encode their positions.
+// made returns a sweep of two keys with two values each and two policies, with numbers that encode their positions.
 func made() *results.Sweep {
 	s := &results.Sweep{Scenario: "made", ConfigHash: "9e41c0d2", Seeds: []uint64{1, 2}, Policies: []measure.PolicyInfo{{Label: "FIFO"}, {Label: `LIFO, "odd"`}},
 		Axes:       []results.Axis{{Key: "engine.workers", Values: []string{"8", "16"}, Numbers: []float64{8, 16}}, {Key: "retry.jitter", Values: []string{"none", `"±20%"`}}},
@@ -60,7 +60,7 @@ workers  jitter  policy       p99 wait of fresh jobs in down  jobs done per seco
 	}
 }
 
-// A table of thousands of rows is cut, with a note.
+// TestLongSweepTable checks that a table of more than 200 rows is cut, with a note about the rest.
 func TestLongSweepTable(t *testing.T) {
 	s := made()
 	s.Axes[0].Values = make([]string, 200)

@@ -15,17 +15,17 @@ import (
 	"qsim/results/plain"
 )
 
-// Format is the format of a table: text, Markdown or CSV.
+// Format is the format in which a table is printed.
 type Format uint8
 
-// Text, Markdown and CSV are the formats of a table.
+// Text, Markdown and CSV are the formats of tables.
 const (
 	Text     Format = iota // plain text for people
 	Markdown               // Markdown for people
 	CSV                    // plain numbers in the metrics' units
 )
 
-// TableOptions are the format, colours and width of a table.
+// TableOptions are the options by which this package prints tables and charts.
 type TableOptions struct {
 	Format Format
 	Color  bool // ANSI colours in Text; signs carry the meaning without them
@@ -36,8 +36,8 @@ type TableOptions struct {
 // would depend on the user's locale.
 func init() { text.OverrideRuneWidthEastAsianWidth(false) }
 
-// Summary returns the results table of the policies; Text and Markdown add a description of the run, the verdicts on
-// the objectives, and a legend.
+// Summary returns a summary as text in the format of o: the results table of the policies and, except in CSV, a
+// description of the run, the verdicts on the objectives, and a legend.
 func Summary(s *results.Summary, o TableOptions) string {
 	t := results.TableOf(s)
 	switch p := (page{s, t, results.FindingOf(s, t)}); o.Format {
@@ -50,10 +50,10 @@ func Summary(s *results.Summary, o TableOptions) string {
 	}
 }
 
-// records holds the headings of a table and then its rows, as texts without layout.
+// records is a table without layout: first its headings, then the texts of each row.
 type records [][]string
 
-// records returns the results table for a CSV file, with numbers in the metrics' units.
+// records returns the summary's table for CSV: means, intervals and differences as numbers in the metrics' units.
 func (p *page) records() records {
 	all := records{{"policy"}}
 	for _, label := range p.table.Policies {
@@ -77,7 +77,7 @@ func (p *page) records() records {
 	return all
 }
 
-// csv returns the records as CSV, escaped so that no spreadsheet evaluates a cell as a formula.
+// csv returns the records as CSV text, with cells changed (plain.Inert) that a spreadsheet would evaluate as formulas.
 func (r records) csv() string {
 	var out strings.Builder
 	w := csv.NewWriter(&out)
@@ -88,8 +88,8 @@ func (r records) csv() string {
 	return out.String()
 }
 
-// Cells returns a table of cells with one text each. Text format has a single rule, below the header; columns from
-// index right on are aligned to the right, except the last one, whose texts may be wrapped.
+// Cells returns a table as text in the format of o, from a header and rows of texts. Columns from index right on are
+// aligned to the right, except the last one, whose texts may be wrapped.
 func Cells(header []string, rows [][]string, right int, o TableOptions) string {
 	t := Table{Rule: true}
 	for i, title := range header {
@@ -102,7 +102,7 @@ func Cells(header []string, rows [][]string, right int, o TableOptions) string {
 	return t.Render(o)
 }
 
-// Render returns the table in the format of o: text for a terminal, Markdown or CSV.
+// Render returns the table as text in the format of o.
 func (t *Table) Render(o TableOptions) string {
 	switch o.Format {
 	case Markdown:
@@ -114,7 +114,7 @@ func (t *Table) Render(o TableOptions) string {
 	}
 }
 
-// records returns the texts of a table without its layout, under the headings that title returns.
+// records returns the texts of the table's cells, below the headings that title returns for its columns.
 func (t *Table) records(title func(c Column) string) records {
 	all := records{plain.Map(t.Columns, title)}
 	for _, row := range t.Rows {
@@ -143,13 +143,13 @@ func (t *Table) markdown() string {
 	return w.RenderMarkdown()
 }
 
-// columns returns how many terminal columns a text is wide, without its escape sequences.
+// columns returns the width of a text in terminal columns; escape sequences take none.
 func columns(s string) int { return text.StringWidthWithoutEscSequences(s) }
 
-// cut shortens a text to width columns, with … at the end.
+// cut returns a text shortened to width terminal columns, with … at the end if anything is missing.
 func cut(s string, width int) string { return text.Snip(s, width, "…") }
 
-// Wrapped breaks a text at its spaces into lines of at most width columns, unlimited if 0. Longer words are broken.
+// Wrapped returns a text as lines of at most width terminal columns (0: no limit), broken at spaces if possible.
 func Wrapped(s string, width int) []string {
 	if width == 0 || columns(s) <= width {
 		return []string{s}
@@ -168,7 +168,7 @@ func Wrapped(s string, width int) []string {
 	return plain.Lines(words, func(line string) bool { return columns(line) <= width })
 }
 
-// Indented breaks a text into lines of at most width columns; lines after the first begin with indent spaces.
+// Indented returns a text broken as by Wrapped; its lines after the first begin with indent spaces, which count.
 func Indented(s string, width, indent int) string {
 	if width == 0 {
 		return s

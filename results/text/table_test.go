@@ -22,7 +22,8 @@ func TestTables(t *testing.T) {
 	golden(t, "table.csv", []byte(Summary(sum, TableOptions{Format: CSV})))
 }
 
-// A stored summary gives the same table, except for facts that only the scenario contains.
+// TestTableOfAStoredSummary checks that a summary read from JSON, without the scenario, has the same table but for the
+// first line.
 func TestTableOfAStoredSummary(t *testing.T) {
 	sum := summarized(t, 6)
 	read, err := results.ReadSummary(encoded(t, sum))
@@ -39,7 +40,7 @@ func TestTableOfAStoredSummary(t *testing.T) {
 	}
 }
 
-// However wide the labels, a table of 80 columns fits, and no label takes all of them.
+// TestTableFits checks that tables fit their width, however wide the labels, and that no label takes all of it.
 func TestTableFits(t *testing.T) {
 	for _, width := range []int{80, 100, 120} {
 		sum := summarized(t, 6)
@@ -75,7 +76,7 @@ func TestHeadings(t *testing.T) {
 	}
 }
 
-// Without a storm the first column is of the whole run, and there is no recovery.
+// TestTableWithoutStorms checks that without storms the table is about the whole run, and has no column of recovery.
 func TestTableWithoutStorms(t *testing.T) {
 	s, runs := resultstest.Comparison(5)
 	s.Storms, s.Objectives = nil, nil
@@ -215,8 +216,8 @@ func TestRoundDuration(t *testing.T) {
 	}
 }
 
-// A table fits a terminal of any usual width, with any number of policies, and leaves nothing out: columns without
-// room are printed below the others.
+// TestTableFitsTerminals checks that tables of up to 20 policies fit terminals of any usual width without leaving
+// values out: columns without room are printed below the others.
 func TestTableFitsTerminals(t *testing.T) {
 	for _, policies := range []int{1, 2, 4, 20} {
 		sum := manyPolicies(policies)
@@ -240,7 +241,7 @@ func TestTableFitsTerminals(t *testing.T) {
 	}
 }
 
-// manyPolicies has long names, three columns and an objective of which nothing is known.
+// manyPolicies returns a summary of n policies with long names, three columns and two unclear objectives.
 func manyPolicies(n int) *results.Summary {
 	s := &results.Summary{Scenario: "narrow", Seeds: []uint64{1, 2}, Duration: 60}
 	recovery, fresh := measure.Query{Metric: "recovery.time", After: "payments-down"}, measure.Query{Metric: "fresh.wait.p99", During: "payments-down"}
@@ -257,7 +258,7 @@ func manyPolicies(n int) *results.Summary {
 	return s
 }
 
-// Unexpected outcomes have a separate line, once for all policies.
+// TestUnwanted checks that an objective with an unexpected outcome has a line of its own below the table, once.
 func TestUnwanted(t *testing.T) {
 	sum := summarized(t, 6)
 	if out := Summary(sum, TableOptions{}); strings.Count(out, "✗ p99 wait of fresh jobs in down ≤ 5s: FIFO 8.5s ±91ms\n") != 1 || strings.Contains(out, "as expected") {
@@ -265,14 +266,14 @@ func TestUnwanted(t *testing.T) {
 	}
 }
 
-// One seed has no intervals, and the table none that it made up.
+// TestTableOfOneSeed checks that the table of one seed has no intervals, which need more seeds.
 func TestTableOfOneSeed(t *testing.T) {
 	if out := Summary(summarized(t, 1), TableOptions{}); strings.ContainsAny(out, "±≈") || strings.Contains(out, "NaN") || strings.Contains(out, "Holm") {
 		t.Error(out)
 	}
 }
 
-// A label that a spreadsheet would carry out is a text in CSV.
+// TestTableHasNoFormulas checks that a label which a spreadsheet would take for a formula is quoted in CSV.
 func TestTableHasNoFormulas(t *testing.T) {
 	sum := summarized(t, 2)
 	for i, label := range []string{"=cmd|calc!A1", "'=cmd|calc!A1"} {
@@ -283,7 +284,7 @@ func TestTableHasNoFormulas(t *testing.T) {
 	}
 }
 
-// What was read of others has no names that a terminal would carry out.
+// TestTableOfHostileNames checks that names read from JSON bring no control characters to a terminal.
 func TestTableOfHostileNames(t *testing.T) {
 	const hostile = "a\x1b[8mb\x00\b\r\x7f\u009b2J\u202etxt\u2066\\u001b"
 	sum := summarized(t, 2)

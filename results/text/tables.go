@@ -12,10 +12,10 @@ import (
 	"qsim/results/plain"
 )
 
-// comparisonView lays out a comparison of two results as text.
+// comparisonView is a comparison of two results (runs of a scenario) that is printed as text.
 type comparisonView struct{ *results.Comparison }
 
-// Comparisons returns the tables of comparisons of several results with the same base, each with its heading.
+// Comparisons returns comparisons of results with one base as text in the format of o: each with a heading, except CSV.
 func Comparisons(list []*results.Comparison, o TableOptions) string {
 	rows, pages := records{comparisonColumns}, []string(nil)
 	for _, comparison := range list {
@@ -34,7 +34,7 @@ func Comparisons(list []*results.Comparison, o TableOptions) string {
 	return strings.Join(pages, "\n")
 }
 
-// table returns the comparison as a table for people. A policy is named only in the first of its rows.
+// table returns the comparison's table for people, with a row for each metric of each policy, named in the first.
 func (c comparisonView) table() Table {
 	t := Table{Columns: []Column{{Title: "policy", Key: true, Least: shortestName},
 		{Title: "metric", Key: true, Wrap: true}}}
@@ -59,7 +59,7 @@ func (c comparisonView) table() Table {
 	return t
 }
 
-// title returns the scenario and the two results: name, number of seeds and configuration of each.
+// title returns three lines of text: the scenario, and the name, seeds and configuration of both results.
 func (c comparisonView) title() []string {
 	side := func(s *results.Side) string {
 		return fmt.Sprintf("%s (%s, config %s)", s.Name, plain.Plural(len(s.Seeds), "seed"), s.ConfigHash)
@@ -83,7 +83,7 @@ func (c comparisonView) footnote() string {
 		Percent(c.SameWithin), open, test)
 }
 
-// page returns the comparison as text for a terminal: headings, table, legend and conclusion.
+// page returns the comparison as text for a terminal: title, table, legend and conclusion.
 func (c comparisonView) page(o TableOptions) string {
 	var b strings.Builder
 	title := c.title()
@@ -97,7 +97,7 @@ func (c comparisonView) page(o TableOptions) string {
 	return b.String()
 }
 
-// conclusion returns a sentence with the number of metrics worse by more than the gate (a given limit); "" without one.
+// conclusion returns a sentence on how many metrics are worse by more than the gate (--max-regression); "" without one.
 func (c comparisonView) conclusion() string {
 	if !c.Gate.Set {
 		return ""
@@ -111,7 +111,7 @@ func (c comparisonView) conclusion() string {
 	return cmp.Or(words, "nothing is worse by more than "+most)
 }
 
-// markdown returns the comparison of two results as Markdown.
+// markdown returns the comparison as Markdown: title, table, legend, conclusion and warnings.
 func (c comparisonView) markdown() string {
 	title, t := c.title(), c.table()
 	warnings := plain.When(len(c.Warnings) > 0, "- "+strings.Join(c.Warnings, "\n- "))
@@ -119,7 +119,7 @@ func (c comparisonView) markdown() string {
 		sentence(c.footnote()), sentence(c.conclusion()), warnings)
 }
 
-// comparisonColumns are the headings of a comparison in CSV format, whose numbers are in the metrics' units.
+// comparisonColumns are the headings of comparisons in CSV, where numbers are in the metrics' units.
 var comparisonColumns = []string{"base", "new", "policy", "metric", "unit", "base value", "base bound", "new value",
 	"new bound", "difference", "low", "high", "relative", "n", "p", "shown", "same", "verdict", "reason"}
 
@@ -139,11 +139,11 @@ const (
 	mostValue     = 40  // characters of a key's value in the table of a sweep
 )
 
-// sweepView lays out the results of a sweep as text.
+// sweepView is the result of a sweep, a scenario run with all combinations of some values, that is printed as text.
 type sweepView struct{ *results.Sweep }
 
-// Sweep returns a table of a sweep, with a row for each cell and policy: Text and Markdown for people, CSV with all
-// numbers in full, each metric with its interval and the number of seeds with a value.
+// Sweep returns the result of a sweep as text in the format of o: a row for each cell (combination of values) and
+// policy. CSV has all numbers in full, with each metric's interval and number of seeds; Text has 200 rows at most.
 func Sweep(sweep *results.Sweep, o TableOptions) string {
 	s := sweepView{sweep}
 	if o.Format == CSV {
@@ -161,21 +161,21 @@ func Sweep(sweep *results.Sweep, o TableOptions) string {
 	return table + "\n" + strings.Join(Wrapped(s.footnote(), o.Width), "\n") + "\n"
 }
 
-// describe returns the heading of a sweep: its scenario, keys, and numbers of cells, policies and seeds.
+// describe returns the heading of the sweep's table: its scenario, keys, and numbers of cells, policies and seeds.
 func (s sweepView) describe() string {
 	axes := plain.Map(s.Axes, func(a results.Axis) string { return fmt.Sprintf("%s (%d)", a.Key, len(a.Values)) })
 	return fmt.Sprintf("%s  %s: %s × %s × %s", s.Scenario, strings.Join(axes, " × "), plain.Plural(len(s.Cells), "cell"),
 		plain.Plural(len(s.Policies), "policy"), plain.Plural(len(s.Seeds), "seed"))
 }
 
-// footnote returns the legend of the signs and intervals in the table of a sweep.
+// footnote returns the legend below the sweep's table.
 func (s sweepView) footnote() string {
 	return plain.Either(len(s.Seeds) < 2, "one seed: no interval",
 		"± 95 % t-interval over the seeds, which are the same in every cell; ≥ the run ended too early to tell") +
 		plain.When(len(s.Objectives) > 0, "; the last column: all objectives of the policy")
 }
 
-// table returns the sweep as a table for people. If once is set, only the first row of a cell shows its key values.
+// table returns the sweep's table for people; with once, the key values of a cell stand in the first of its rows only.
 func (s sweepView) table(once bool) Table {
 	t := Table{Rule: true}
 	for _, key := range append(s.ShortKeys(), "policy") {
@@ -208,7 +208,7 @@ func (s sweepView) table(once bool) Table {
 	return t
 }
 
-// records returns the sweep for a CSV file: a row for each cell and policy.
+// records returns the sweep's table for CSV: a row for each cell and policy.
 func (s sweepView) records() records {
 	keys := plain.Map(s.Axes, func(a results.Axis) string { return a.Key })
 	header := slices.Concat([]string{"cell"}, keys, []string{"policy"})

@@ -13,10 +13,10 @@ import (
 	"unicode/utf8"
 )
 
-// Missing is the text for a missing value.
+// Missing is the text that stands for a missing value in tables.
 const Missing = "–"
 
-// Duration returns seconds as text with two to three significant digits: 11m52s, 1m41s, 8.8s, 120ms, 3.2µs, 0s.
+// Duration returns seconds as text with two to three significant digits: 11m52s, 1m41s, 8.8s, 120ms, 3.2µs; NaN as "–".
 func Duration(seconds float64) string {
 	if math.IsNaN(seconds) || math.IsInf(seconds, 0) {
 		return Missing
@@ -55,7 +55,7 @@ func clock(d time.Duration) string {
 	return pair(24*time.Hour, "d", time.Hour, "h")
 }
 
-// Setting returns a duration in the syntax of scenario files: 30m, 1h30m, 500ms.
+// Setting returns a duration as scenario files write it: 30m, 1h30m, 500ms.
 func Setting(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
@@ -67,7 +67,7 @@ func Setting(d time.Duration) string {
 	return s
 }
 
-// Span returns a window of virtual time as text: 10m–15m; one of no length: at 2m5s.
+// Span returns a window of virtual time as text: "10m–15m", or "at 2m5s" if both ends are equal.
 func Span(from, to time.Duration) string {
 	if from == to {
 		return "at " + Setting(from)
@@ -94,7 +94,7 @@ func Fixed(v float64, decimals int) string {
 	return s
 }
 
-// Shorten cuts a text to at most limit characters, with … for its middle: texts often differ at the start or the end.
+// Shorten returns a text cut to limit characters, with … in its middle: names often differ at the start or the end.
 func Shorten(s string, limit int) string {
 	runes := []rune(s)
 	if len(runes) <= limit {
@@ -104,7 +104,7 @@ func Shorten(s string, limit int) string {
 	return string(runes[:limit-1-tail]) + "…" + string(runes[len(runes)-tail:])
 }
 
-// Grouped puts commas between the thousands of a number in text.
+// Grouped returns a number's decimal text with commas between the thousands: 12,345.67.
 func Grouped(s string) string {
 	whole, fraction, point := strings.Cut(s, ".")
 	start := 0
@@ -117,12 +117,12 @@ func Grouped(s string) string {
 	return whole + When(point, "."+fraction)
 }
 
-// When returns words, a part of a sentence, if a condition holds, and else "".
+// When returns words if holds is true, else "": for optional parts of a sentence.
 func When(holds bool, words string) string {
 	return Either(holds, words, "")
 }
 
-// Either returns one value, such as words, if a condition holds, and else the other.
+// Either returns one if holds is true, else other.
 func Either[T any](holds bool, one, other T) T {
 	if holds {
 		return one
@@ -130,12 +130,12 @@ func Either[T any](holds bool, one, other T) T {
 	return other
 }
 
-// Joined joins texts with a separator between them, leaving out empty texts.
+// Joined returns the texts that are not empty, joined with between.
 func Joined(between string, texts ...string) string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(texts), func(s string) bool { return s == "" }), between)
 }
 
-// Lines joins words to lines, at least one, each of which fits. A word that does not fit is alone on its line.
+// Lines returns words joined by spaces to lines, at least one, for which fits is true; a long word has its own line.
 func Lines(words []string, fits func(line string) bool) []string {
 	lines := []string{""}
 	for _, word := range words {
@@ -152,7 +152,7 @@ func Lines(words []string, fits func(line string) bool) []string {
 	return lines
 }
 
-// Plural returns a number with its noun: "1 seed", "20 seeds", "2 policies".
+// Plural returns a number with its noun: "1 seed", "1,200 seeds", "2 policies".
 func Plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -163,7 +163,7 @@ func Plural(n int, noun string) string {
 	return fmt.Sprintf("%s %ss", Grouped(fmt.Sprint(n)), noun)
 }
 
-// Runs returns ascending numbers as texts, consecutive ones as one text, their first and last joined by dash: "1-3".
+// Runs returns ascending numbers as texts, those without a gap as one: 1, 2, 3, 7 are "1-3" and "7", if dash is "-".
 func Runs[T int | uint64](numbers []T, dash string) (runs []string) {
 	for from := 0; from < len(numbers); {
 		to := from
@@ -176,21 +176,21 @@ func Runs[T int | uint64](numbers []T, dash string) (runs []string) {
 	return runs
 }
 
-// Capital returns a text with its first letter as a capital.
+// Capital returns a text with its first letter in upper case.
 func Capital(s string) string {
 	first, size := utf8.DecodeRuneInString(s)
 	return string(unicode.ToUpper(first)) + s[size:]
 }
 
-// Number returns a number as text in full precision, "" for NaN and infinities.
+// Number returns a number as text in full precision; "" for NaN and infinities.
 func Number(v float64) string {
 	return When(!math.IsNaN(v) && !math.IsInf(v, 0), strconv.FormatFloat(v, 'g', -1, 64))
 }
 
-// Numbers returns values as texts in full precision.
+// Numbers returns each of the values as Number does.
 func Numbers(values ...float64) []string { return Map(values, Number) }
 
-// SettingSeconds returns a number of seconds in the syntax of durations in scenario files: 30m, 1h30m, 500ms.
+// SettingSeconds returns a number of seconds as scenario files write durations: 30m, 1h30m, 500ms.
 func SettingSeconds(seconds float64) string {
 	return Setting(time.Duration(math.Round(seconds * 1e9)))
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Distinct joins lists, and keeps only the first of equal elements.
+// Distinct returns the elements of all lists, in order, without repetitions.
 func Distinct[T comparable](lists ...[]T) (all []T) {
 	for _, one := range slices.Concat(lists...) {
 		if !slices.Contains(all, one) {
@@ -16,8 +16,7 @@ func Distinct[T comparable](lists ...[]T) (all []T) {
 	return all
 }
 
-// Numbered returns names without equal ones among them, in the same order: a name that an earlier one has gets a number
-// appended, -2, -3 and so on.
+// Numbered returns the names in order, made distinct: one that an earlier name has gets -2, -3 or so on appended.
 func Numbered(names []string) []string {
 	numbered, taken := make([]string, len(names)), make(map[string]bool, len(names))
 	for i, name := range names {
@@ -30,7 +29,7 @@ func Numbered(names []string) []string {
 	return numbered
 }
 
-// Map returns the result of a function for each element of a list, nil for an empty one.
+// Map returns the results of a function for the elements of a list, in order; nil for an empty list.
 func Map[T, R any](list []T, of func(T) R) []R {
 	var all []R
 	for _, one := range list {
@@ -39,7 +38,7 @@ func Map[T, R any](list []T, of func(T) R) []R {
 	return all
 }
 
-// Must returns the value of a call that cannot fail; it panics for an error.
+// Must returns the value of a call that cannot fail; it panics if err is not nil.
 func Must[T any](value T, err error) T {
 	if err != nil {
 		panic("plain: a call that cannot fail: " + err.Error())
@@ -47,7 +46,7 @@ func Must[T any](value T, err error) T {
 	return value
 }
 
-// Find returns a pointer to the first element of a list for which sought is true, nil if there is none.
+// Find returns a pointer to the first element of a list for which sought returns true; nil if there is none.
 func Find[T any](list []T, sought func(one *T) bool) *T {
 	for i := range list {
 		if sought(&list[i]) {
@@ -57,8 +56,7 @@ func Find[T any](list []T, sought func(one *T) bool) *T {
 	return nil
 }
 
-// Order returns the indexes of the elements of a list that have a key, in ascending order of the keys; of equal keys
-// the earlier element comes first.
+// Order returns the indexes of those elements of a list that have a key (ok), sorted stably by their keys, ascending.
 func Order[T any, K cmp.Ordered](list []T, keyOf func(one T) (key K, ok bool)) (order []int) {
 	keys := make([]K, len(list))
 	for i, one := range list {
@@ -71,7 +69,7 @@ func Order[T any, K cmp.Ordered](list []T, keyOf func(one T) (key K, ok bool)) (
 	return order
 }
 
-// Sum returns the sum of a number of each element of a list, added up in the order of the list.
+// Sum returns the sum of what a function returns for the elements of a list, added in order.
 func Sum[T any, N int | int64 | uint64 | float64](list []T, of func(one T) N) (sum N) {
 	for _, one := range list {
 		sum += of(one)
@@ -79,7 +77,7 @@ func Sum[T any, N int | int64 | uint64 | float64](list []T, of func(one T) N) (s
 	return sum
 }
 
-// Count returns the number of elements of a list for which a condition holds.
+// Count returns the number of elements of a list for which holds returns true.
 func Count[T any](list []T, holds func(one T) bool) (n int) {
 	for _, one := range list {
 		if holds(one) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestOrder orders elements by their keys: without those that have none, and those of equal keys as they stand.
+// TestOrder checks that Order sorts the indexes of elements by their keys, without those that have none, stably.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	known := func(v float64) (float64, bool) { return v, !math.IsNaN(v) }

@@ -7,8 +7,8 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// Nearest returns the known word most similar to a misspelled one, or "": one that differs in a letter, else the only
-// one that begins with it, else one that differs in more letters. Of equally similar words one in the same case wins.
+// Nearest returns the known word most similar to a misspelled one, for "did you mean", or "": one that differs in a
+// letter, else the only one that begins with it, else one that differs in a few. Of equals one in the same case wins.
 func Nearest(word string, known []string) string {
 	if len(word) < 2 || len(word) > 64 {
 		return ""

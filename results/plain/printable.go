@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Printable returns text with � in place of control characters, except line ends and tabs, and of characters that
-// change the direction of text: no name written by this program has any.
+// Printable returns text with � in place of characters that could harm a terminal: control characters except line ends
+// and tabs, and those that change the direction of text. No name written by this program has any.
 func Printable(text string) string { return strings.Map(printable, text) }
 
 func printable(r rune) rune {
@@ -22,8 +22,7 @@ func printable(r rune) rune {
 
 var escapes = regexp.MustCompile(`\\(?:u[0-9A-Fa-f]{4}|.)`)
 
-// PrintableJSON returns a JSON text with all its strings made Printable: control characters become �. Line breaks
-// outside strings stay.
+// PrintableJSON returns a JSON text with all its strings, also where escaped, made Printable; line breaks stay.
 func PrintableJSON(text []byte) []byte {
 	text = escapes.ReplaceAllFunc(text, func(escape []byte) []byte {
 		switch escape[1] {

@@ -2,7 +2,7 @@ package plain
 
 import "strings"
 
-// ShellLine joins words into a command line, quoted for a shell.
+// ShellLine returns words joined to a command line, each quoted for a POSIX shell if it needs to be.
 func ShellLine(words ...string) string {
 	const safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./:,%+@"
 	return strings.Join(Map(words, func(word string) string {

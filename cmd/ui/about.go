@@ -13,9 +13,9 @@ import (
 	"qsim/results/plain"
 )
 
-// SetUp completes the root command of a program: it lists commands under the given headings, the last of which is About
-// and whose lower-case forms are the IDs of command groups, reads flags from the environment, and adds help, completion
-// and --version.
+// SetUp completes the root command of a program: help lists the commands under the given headings, the last of which is
+// About (in lower case a heading is the GroupID of its commands), flags are also read from the environment, and help,
+// completion and --version are added.
 func SetUp(root *cobra.Command, headings ...string) {
 	cobra.EnableCommandSorting = false // they are listed in the order in which they are needed
 	root.SilenceErrors, root.SilenceUsage = true, true
@@ -28,7 +28,7 @@ func SetUp(root *cobra.Command, headings ...string) {
 	setHelp(root)
 }
 
-// addAbout adds help, completion and --version, in the group "about".
+// addAbout adds the commands help and completion, in the group "about", and the flag --version to a root command.
 func addAbout(root *cobra.Command) {
 	root.SetHelpCommandGroupID("about")
 	root.SetCompletionCommandGroupID("about")
@@ -68,10 +68,10 @@ func addAbout(root *cobra.Command) {
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 }
 
-// Version is the version of the engine and of results: equal inputs give equal results under one version.
+// Version is the version of the program and of its results: with one version, equal inputs give equal results.
 const Version = "0.1.0"
 
-// NewVersion returns the command that prints version, commit and Go version; arguments is the check of its arguments.
+// NewVersion returns the command that prints version, commit and Go version. arguments checks that it has no arguments.
 func NewVersion(arguments cobra.PositionalArgs) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
@@ -91,14 +91,14 @@ func versionLine(root *cobra.Command) string {
 		runtime.GOOS, runtime.GOARCH)
 }
 
-// Commit returns the commit that this binary was built from, marked if the checkout had changes, or "unknown" where the
-// build does not contain it.
+// Commit returns 12 digits of the Git commit that this binary was built from, with "+changes" if the checkout had any;
+// "unknown" if the build does not contain it.
 func Commit() string {
 	revision := cmp.Or(buildSetting("vcs.revision"), "unknown")
 	return revision[:min(12, len(revision))] + plain.When(buildSetting("vcs.modified") == "true", "+changes")
 }
 
-// buildSetting returns a setting of the build of this program; "" if the program does not contain it.
+// buildSetting returns the value of a build setting that Go stored in this binary, such as vcs.revision, or "".
 func buildSetting(key string) string {
 	if build, ok := debug.ReadBuildInfo(); ok {
 		for _, setting := range build.Settings {

@@ -12,39 +12,39 @@ import (
 	"qsim/results/plain"
 )
 
-// Value is a command-line flag's value (pflag.Value) that is printed and parsed by the functions in its fields.
+// Value is the value of a command-line flag (a pflag.Value), printed and parsed by the functions in its fields.
 type Value struct {
 	Kind  string // name of the value in the help text
 	Show  func() string
 	Parse func(text string) error
 }
 
-// String returns the present value of the flag as text.
+// String returns the flag's present value as text, as Show does.
 func (v *Value) String() string { return v.Show() }
 
-// Set sets the flag to the value that a text of the command line stands for.
+// Set parses the text that the command line has for the flag, as Parse does.
 func (v *Value) Set(text string) error { return v.Parse(text) }
 
-// Type returns the name that the help text uses for the flag's value.
+// Type returns the word for the flag's value in help texts.
 func (v *Value) Type() string { return v.Kind }
 
-// AddChoice defines a flag whose value is one of at least two words, with shell completion. The word is stored in *to,
-// whose present value is the default; kind is the name of the value in the help text.
+// AddChoice defines a flag whose value is one of two words or more, with shell completion. The word is stored in *to,
+// whose present value is the default; kind stands for the value in help texts.
 func AddChoice(c *cobra.Command, to *string, name, kind, usage string, words ...string) {
 	parse := func(text string) error { return Choose(to, text, words...) }
 	c.Flags().Var(&Value{kind, func() string { return *to }, parse}, name, usage)
 	Complete(c, name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// Complete sets the shell completion of the values of a flag, which must be defined.
+// Complete sets the function that completes the values of a flag in a shell; it panics if the flag is not defined.
 func Complete(c *cobra.Command, name string, function cobra.CompletionFunc) {
 	if err := c.RegisterFlagCompletionFunc(name, function); err != nil {
 		panic("ui: " + err.Error())
 	}
 }
 
-// Choose stores text in *to if it is one of choices, of which there are at least two; otherwise it returns an error
-// that names the most similar choice.
+// Choose stores text in *to if it is one of two choices or more; otherwise it returns an error that lists the choices
+// and suggests the most similar one.
 func Choose(to *string, text string, choices ...string) error {
 	if slices.Contains(choices, text) {
 		*to = text
@@ -58,7 +58,7 @@ func Choose(to *string, text string, choices ...string) error {
 	return errors.New(explanation)
 }
 
-// Wanted returns a check that the number of a command's arguments is in [least, most]; message is the usage error.
+// Wanted returns a check for cobra that a command has least to most arguments; message is the text of the error.
 func Wanted(least, most int, message string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, names []string) error {
 		if len(names) < least || len(names) > most {
@@ -68,8 +68,8 @@ func Wanted(least, most int, message string) cobra.PositionalArgs {
 	}
 }
 
-// AddAtLeast defines a flag for a whole number not below least; it is stored in *to, whose present value is the
-// default. A default below least means that the flag was left out.
+// AddAtLeast defines a flag, with a one-letter name short, for a whole number that is stored in *to and may not be
+// below least. The present value of *to is the default; one below least stands for a flag left out.
 func AddAtLeast(c *cobra.Command, to *int, name, short string, least int, usage string) {
 	parse := func(text string) error {
 		n, err := strconv.Atoi(text)
@@ -84,7 +84,7 @@ func AddAtLeast(c *cobra.Command, to *int, name, short string, least int, usage 
 	c.Flags().VarP(&Value{"int", func() string { return strconv.Itoa(*to) }, parse}, name, short, usage)
 }
 
-// AddParallel defines the flag for the number of parallel simulations; a value of 0, the default, is one per processor.
+// AddParallel defines the flag --parallel, -j, for how many simulations run at once; 0, the default: one per processor.
 func AddParallel(c *cobra.Command, to *int) {
 	AddAtLeast(c, to, "parallel", "j", 1, "simulate this many `RUNS` at once (default: one for each processor)")
 }

@@ -23,8 +23,8 @@ type Console struct {
 	above io.Writer // prints lines while something is drawn below them; else nil
 }
 
-// NewConsole returns the console of a command, and warns there of environment variables that belong to no flag; with
-// quiet it prints nothing.
+// NewConsole returns the console of a command, which prints nothing if quiet is set. It prints a warning for each
+// environment variable that looks like that of a flag, and is none.
 func NewConsole(c *cobra.Command, quiet bool) *Console {
 	console := &Console{program: c.Root().Name()}
 	if !quiet {
@@ -47,19 +47,19 @@ func (c *Console) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Note prints one line to standard error, after the name of the program.
+// Note prints a formatted line to standard error, after the name of the program and a colon.
 func (c *Console) Note(format string, arguments ...any) {
 	fmt.Fprintf(c, c.program+": "+format+"\n", arguments...)
 }
 
-// draw makes the console print through a writer that puts text above progress bars, or directly again if it is nil.
+// draw makes the console print through above, which puts text above progress bars; nil: directly, as before.
 func (c *Console) draw(above io.Writer) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	c.above = above
 }
 
-// terminated is true if the last signal was SIGTERM. Signals belong to the process, and so does this variable.
+// terminated is true if the last signal was SIGTERM: the exit code then differs. There is one process, so one variable.
 var terminated atomic.Bool
 
 // stopped returns the exit code for the process: ExitTerminated in place of ExitInterrupted if the signal was SIGTERM.
@@ -70,9 +70,9 @@ func stopped(exit Exit) Exit {
 	return exit
 }
 
-// Interruptible returns a context that the first interrupt signal cancels, and prints note then. The second interrupt
-// ends the process at once, except a hangup of the terminal, which may come twice. A hangup that is ignored, as under
-// nohup, stays so. Call stop when there is nothing left to interrupt.
+// Interruptible returns a context that is cancelled by the first interrupt (Ctrl-C, SIGTERM, or a hangup unless
+// ignored, as under nohup); note is then printed. The second one ends the process at once, unless it is a hangup, which
+// may come twice. Call stop when there is nothing left to interrupt.
 func (c *Console) Interruptible(parent context.Context, note string) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(parent)
 	signals := make(chan os.Signal, 2)

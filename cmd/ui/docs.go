@@ -11,8 +11,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// NewDocs returns a hidden command that writes the help texts of all commands as man pages or as Markdown, a file for
-// each.
+// NewDocs returns a hidden command that writes the help texts of all commands, each as a man page or a Markdown file.
 func NewDocs() *cobra.Command {
 	return &cobra.Command{
 		Use:     "docs man|markdown DIR",
@@ -54,8 +53,8 @@ func writeMan(root *cobra.Command, dir string) error {
 	return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: root.Name() + " " + Version, Date: &built}, dir)
 }
 
-// showArgument changes a flag so that a man page shows it as the help text does: with the name of its argument, where
-// the generator would put the default, and with the default after the description.
+// showArgument changes a flag for the man page generator, so that the page shows, as help does, the name of its
+// argument where the generator puts the default, and the default after the description.
 func showArgument(f *pflag.Flag) {
 	name, usage := pflag.UnquoteUsage(f)
 	if name == "" || f.NoOptDefVal != "" {
@@ -68,14 +67,13 @@ func showArgument(f *pflag.Flag) {
 	f.Usage, f.DefValue, f.Value = usage, name, shownValue{f.Value}
 }
 
-// shownValue is a flag's value whose default a man page shows without quotes.
+// shownValue is a flag's value that the man page generator prints without quotes.
 type shownValue struct{ pflag.Value }
 
-// Type returns a type name unknown to the man page generator, so that it adds no quotes.
+// Type returns a type that the man page generator does not know: of a string it would quote the value.
 func (shownValue) Type() string { return "argument" }
 
-// commitTime returns the time of the commit that this program was built from, or the epoch if the build does not
-// contain it.
+// commitTime returns the time of the Git commit that this binary was built from, for man pages; 1970 if not known.
 func commitTime() time.Time {
 	at, err := time.Parse(time.RFC3339, buildSetting("vcs.time"))
 	if err != nil {

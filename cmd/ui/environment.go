@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// ReadEnvironment sets every flag not given on the command line from its environment variable, whose name has program
-// and flag in capitals: QSIM_MAX_SEEDS. The values of a repeatable flag are separated by semicolons.
+// ReadEnvironment sets each flag that the command line lacks from its environment variable, named after program and
+// flag: QSIM_MAX_SEEDS. The values of a repeatable flag are separated by semicolons. The error has all wrong values.
 func ReadEnvironment(c *cobra.Command) error {
 	var problems []error
 	c.Flags().VisitAll(func(f *pflag.Flag) {
@@ -42,8 +42,7 @@ func ReadEnvironment(c *cobra.Command) error {
 	return nil
 }
 
-// WarnOfVariables prints a warning for each environment variable that has the program's prefix and belongs to no flag
-// of any command.
+// WarnOfVariables writes a warning for each environment variable with the program's prefix that belongs to no flag.
 func WarnOfVariables(c *cobra.Command, to io.Writer) {
 	var known []string
 	for _, command := range c.Root().Commands() {
@@ -62,10 +61,10 @@ func variable(c *cobra.Command, f *pflag.Flag) string {
 	return prefix(c) + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 }
 
-// prefix returns the common prefix of a program's environment variables, like QSIM_.
+// prefix returns what the names of all environment variables of a program begin with, such as QSIM_.
 func prefix(c *cobra.Command) string { return strings.ToUpper(c.Root().Name()) + "_" }
 
-// IsLocal reports whether a host name or address is a loopback one, reachable from this machine only.
+// IsLocal reports whether a host name or IP address stands for this machine only (loopback), and no other can reach it.
 func IsLocal(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()

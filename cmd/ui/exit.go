@@ -1,6 +1,5 @@
-// Package ui is the command-line interface common to the commands of this repository: exit codes and the errors that
-// carry them, notes on standard error, help texts, and messages for an unknown flag, command or variable. It is
-// independent of queues.
+// Package ui is the command-line interface that the commands of this repository share: exit codes and errors with one,
+// notes on standard error, help texts, and suggestions for unknown flags, commands and variables.
 package ui
 
 import (
@@ -14,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Exit is the exit code of a process; Worse returns the more severe of two.
+// Exit is the exit code of a process.
 type Exit int
 
 const (
@@ -27,8 +26,8 @@ const (
 	ExitTerminated  Exit = 143 // the same, by SIGTERM: what Execute makes of ExitInterrupted
 )
 
-// severity ranks exit codes: an interruption first, since it explains everything else, then a broken invariant, which
-// makes numbers worthless, then lost output, then wrong input.
+// severity ranks exit codes for Worse: an interruption highest, since it explains everything else, then a broken
+// invariant, which makes numbers worthless, then lost output, then wrong input.
 var severity = map[Exit]int{ExitMet: 0, ExitMissed: 1, ExitUsage: 2, ExitIO: 3, ExitInvariant: 4, ExitInterrupted: 5}
 
 // Worse returns the more severe of two exit codes.
@@ -39,13 +38,13 @@ func Worse(a, b Exit) Exit {
 	return a
 }
 
-// Failure is an error with the exit code of the process.
+// Failure is an error that determines the exit code of the process, see Settle.
 type Failure struct {
 	Exit Exit
 	Err  error // error to print; nil: already printed
 }
 
-// Fail returns a Failure with an exit code; err is nil if it was printed already. Fail(ExitMet, nil) returns nil.
+// Fail returns a Failure with an exit code; err is nil if its text has been printed. Fail(ExitMet, nil) returns nil.
 func Fail(exit Exit, err error) error {
 	if exit == ExitMet && err == nil {
 		return nil
@@ -53,7 +52,7 @@ func Fail(exit Exit, err error) error {
 	return &Failure{exit, err}
 }
 
-// Error returns the text of the error, or the exit code if there is none.
+// Error returns the text of Err, or "exit N" if that is nil.
 func (f *Failure) Error() string {
 	if f.Err == nil {
 		return fmt.Sprintf("exit %d", f.Exit)
@@ -64,13 +63,13 @@ func (f *Failure) Error() string {
 // Unwrap returns the error without the exit code.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// UsageError returns an error about the command line, with the exit code for that.
+// UsageError returns an error with a formatted text about a wrong command line; the process exits with ExitUsage.
 func UsageError(format string, arguments ...any) error {
 	return Fail(ExitUsage, fmt.Errorf(format, arguments...))
 }
 
-// IOError returns an error of reading or writing, with the exit code for that; nil if err is. If the reader of a pipe
-// hung up, the error has no text.
+// IOError returns err, an error of reading or writing, after verb as context; the process exits with ExitIO. If the
+// reader of a pipe has gone (EPIPE), nothing is printed. nil gives nil.
 func IOError(verb string, err error) error {
 	switch {
 	case err == nil:
@@ -81,8 +80,8 @@ func IOError(verb string, err error) error {
 	return Fail(ExitIO, fmt.Errorf("%s: %w", verb, err))
 }
 
-// Settle prints the error of a command on its standard error and returns the exit code of the process. An error that is
-// no Failure comes from cobra and counts as a mistake on the command line.
+// Settle prints the error that a command returned and returns the exit code of the process. An error that is no Failure
+// comes from cobra, and counts as a wrong command line.
 func Settle(c *cobra.Command, err error) Exit {
 	if err == nil {
 		return ExitMet
@@ -97,20 +96,20 @@ func Settle(c *cobra.Command, err error) Exit {
 	return f.Exit
 }
 
-// flagError is an error in the flags of a command, which read none of those after it.
+// flagError is an error in a flag of a command: the flags after it have not been read.
 type flagError struct{ error }
 
 func (e flagError) Unwrap() error { return e.error }
 
-// OfFlags reports whether a command failed because its flags could not be read.
+// OfFlags reports whether err, which a command returned, is about a flag, so that the flags after that were not read.
 func OfFlags(err error) bool {
 	_, ok := errors.AsType[flagError](err)
 	return ok
 }
 
 // Execute runs the command below root that arguments name, prints its error and returns the exit code for the process.
-// On a terminal, control characters are shown and not carried out; files and pipes get the bytes as written. The Args
-// of root should be UnknownCommand. failed, if not nil, is called first for a command that returns an error.
+// Control characters in output to a terminal are neutralised; files and pipes get the bytes as written. The Args of
+// root should be UnknownCommand. failed, if not nil, is called with a command's error before that is printed.
 func Execute(ctx context.Context, root *cobra.Command, arguments []string,
 	failed func(c *cobra.Command, err error)) Exit {
 	return execute(ctx, root, arguments, failed, inertOn(os.Stdout), inertOn(os.Stderr))

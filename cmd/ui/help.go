@@ -16,10 +16,10 @@ import (
 	layout "qsim/results/text"
 )
 
-// flagGroup is the annotation that puts a flag under a heading of the help text.
+// flagGroup is the key of the annotation (of pflag and cobra) that holds headings of flags in help texts.
 const flagGroup = "group"
 
-// Group puts named flags of a command under a heading of its help text; headings are printed in the order of the calls.
+// Group puts flags of a command, by name, under a heading in its help text. Headings appear in the order of calls.
 func Group(c *cobra.Command, heading string, names ...string) {
 	for _, name := range names {
 		if err := c.Flags().SetAnnotation(name, flagGroup, []string{heading}); err != nil {
@@ -32,15 +32,15 @@ func Group(c *cobra.Command, heading string, names ...string) {
 	c.Annotations[flagGroup] += heading + "\n"
 }
 
-// Headings returns the headings of a command's flags, in the order in which they are printed.
+// Headings returns the headings over flags in a command's help text, in order.
 func Headings(c *cobra.Command) []string {
 	return strings.FieldsFunc(c.Annotations[flagGroup], func(letter rune) bool { return letter == '\n' })
 }
 
-// Heading returns the heading of a flag in the help text, or "".
+// Heading returns the heading over a flag in the help text, "" if it has none.
 func Heading(f *pflag.Flag) string { return strings.Join(f.Annotations[flagGroup], "") }
 
-// setHelp makes root and the commands below it print help texts in the format of this package.
+// setHelp makes root and all its commands print help texts in the format of this package.
 func setHelp(root *cobra.Command) {
 	root.SetUsageFunc(func(c *cobra.Command) error {
 		writeUsage(c.ErrOrStderr(), c)
@@ -86,7 +86,7 @@ func writeUsage(out io.Writer, c *cobra.Command) {
 	}
 }
 
-// writeFlags prints the flags under one heading; flags without a heading come under "Flags".
+// writeFlags writes the part of a command's help text with the flags under a heading; "": those without, as "Flags".
 func writeFlags(out io.Writer, c *cobra.Command, heading string) {
 	chosen := pflag.NewFlagSet(heading, pflag.ContinueOnError)
 	chosen.SortFlags = false
@@ -102,8 +102,8 @@ func writeFlags(out io.Writer, c *cobra.Command, heading string) {
 	fmt.Fprintf(out, "\n%s:\n%s", cmp.Or(heading, "Flags"), chosen.FlagUsagesWrapped(Width()))
 }
 
-// fit wraps a text at width columns, or leaves it unchanged if width is 0. Indented lines are not joined with others,
-// and their continuations are indented further.
+// fit returns help text wrapped at width columns; 0: as it is. Unindented lines are joined to paragraphs; indented ones
+// stay lines, and are continued with more indentation.
 func fit(text string, width int) string {
 	if width == 0 {
 		return text
@@ -136,8 +136,8 @@ func fit(text string, width int) string {
 	return strings.Join(out, "\n")
 }
 
-// explained breaks an indented line of help text, such as a term with its explanation after two spaces or more: the
-// explanation goes on the next line, or beside the term if that is short.
+// explained returns a line of help text that is too wide, without its indent, broken: after a term and two spaces or
+// more comes its explanation, which goes on the next line, or beside a short term.
 func explained(words string, width, indent int) string {
 	what, rest, found := strings.Cut(words, "  ")
 	explanation := strings.TrimLeft(rest, " ")

@@ -82,8 +82,8 @@ func TestConsole(t *testing.T) {
 	}
 }
 
-// The first signal cancels with its cause; tests of the commands check with processes that the
-// second one ends the process at once.
+// TestInterruptible checks that the first signal cancels the context and prints why. That the second ends the process
+// is tested in the commands, with processes.
 func TestInterruptible(t *testing.T) {
 	var stderr bytes.Buffer
 	c := &cobra.Command{Use: "tool"}
@@ -99,8 +99,7 @@ func TestInterruptible(t *testing.T) {
 	}
 }
 
-// A terminal that hangs up cancels like an interrupt, and a second signal of that kind does not end
-// the process.
+// TestInterruptibleByHangup checks that SIGHUP cancels the context, and that a second one does not end the process.
 func TestInterruptibleByHangup(t *testing.T) {
 	var stderr bytes.Buffer
 	c := &cobra.Command{Use: "tool"}

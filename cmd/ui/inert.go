@@ -14,19 +14,19 @@ import (
 	"qsim/results/plain"
 )
 
-// palette lists the escape sequences used by the commands themselves.
+// palette lists the escape sequences (colours) that the commands print themselves and inert lets through.
 var palette = []string{"\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[33m"}
 
-// inert is a writer to a terminal that neutralises control characters in names and files: line ends, tabs and the
-// escape sequences in palette pass, other control characters become �. So do characters that change the direction of
-// text, and bytes that are no UTF-8, which some terminals take for control characters.
+// inert is a writer to a terminal that neutralises control characters, which names and files may contain: line ends,
+// tabs and the sequences in palette pass, others become �. So do characters that change the direction of text, and
+// bytes that are not UTF-8, which some terminals take for control characters.
 type inert struct {
 	mutex sync.Mutex
 	to    io.Writer
 	held  []byte // begin of a possible sequence, to be completed by the next write
 }
 
-// inertOn returns the writer for output to file: file itself, or an inert writer if it is a terminal.
+// inertOn returns a writer to file: an inert one if file is a terminal, else file itself.
 func inertOn(file *os.File) io.Writer {
 	if !term.IsTerminal(int(file.Fd())) {
 		return file
@@ -34,8 +34,7 @@ func inertOn(file *os.File) io.Writer {
 	return &inert{to: file}
 }
 
-// Write writes text with control characters neutralised. The end of text may be held back until more is written, or
-// flush called.
+// Write writes text, neutralised. Its end is held back, until the next write or flush, if it may begin a sequence.
 func (w *inert) Write(text []byte) (int, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -50,8 +49,7 @@ func (w *inert) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// WriteLink writes a line with a hyperlink to an address (OSC 8), or a text alone if there is no address. Other output
-// to a terminal cannot contain links.
+// WriteLink writes a line with words as a hyperlink (OSC 8) to an address, or plainly if that is "", past any inert.
 func WriteLink(w io.Writer, words, address string) error {
 	if address == "" {
 		_, err := fmt.Fprintln(w, words)
@@ -68,7 +66,7 @@ func WriteLink(w io.Writer, words, address string) error {
 	return err
 }
 
-// flush writes the end of the text that was held back because it might have begun an escape sequence or a character.
+// flush writes what Write has held back.
 func (w *inert) flush() error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -81,8 +79,8 @@ func (w *inert) flush() error {
 	return err
 }
 
-// shown returns text with its control characters neutralised. Unless last is set, it holds back an unfinished escape
-// sequence or character at the end, to be completed by the next bytes.
+// shown returns in with its control characters neutralised. Unless last is set, held is an unfinished escape sequence
+// or character at the end, which the next bytes may complete.
 func shown(in []byte, last bool) (out, held []byte) {
 	out = make([]byte, 0, len(in))
 	for len(in) > 0 {
@@ -104,8 +102,7 @@ func shown(in []byte, last bool) (out, held []byte) {
 	return out, nil
 }
 
-// colour returns the length of a palette sequence at the start of in, 0 if there is none; more is true if further bytes
-// may complete one.
+// colour returns the length of the palette sequence at the start of in, or 0. more: further bytes may complete one.
 func colour(in []byte) (size int, more bool) {
 	if in[0] != '\x1b' {
 		return 0, false

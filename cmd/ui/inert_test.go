@@ -11,8 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestInert writes control sequences, whole and split in two at every place. A path is a link on a
-// terminal, and its own sequences are shown as text.
+// TestWriteLink checks that a path becomes a link on a terminal, and control sequences in its name become harmless.
 func TestWriteLink(t *testing.T) {
 	for _, tt := range []struct{ words, address, want string }{
 		{"a/report.html", "file:///b/a/report.html", "\x1b]8;;file:///b/a/report.html\x1b\\a/report.html\x1b]8;;\x1b\\\n"},
@@ -26,6 +25,7 @@ func TestWriteLink(t *testing.T) {
 	}
 }
 
+// TestInert checks what becomes of control sequences on a terminal, written whole and split in two at every place.
 func TestInert(t *testing.T) {
 	for text, want := range map[string]string{
 		"plain\ttext\n":                         "plain\ttext\n",
@@ -68,7 +68,7 @@ func TestInert(t *testing.T) {
 	}
 }
 
-// TestFilesGetWhatIsWritten opens a file that is no terminal: writes reach it unchanged.
+// TestFilesGetWhatIsWritten checks that writes to files and pipes, which are no terminals, are not filtered.
 func TestFilesGetWhatIsWritten(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	if err != nil {
@@ -88,7 +88,7 @@ func TestFilesGetWhatIsWritten(t *testing.T) {
 	}
 }
 
-// TestExecuteFlushes runs a command whose output ends in a possible begin of a sequence.
+// TestExecuteFlushes checks that output ending in what may begin a control sequence is written when a command ends.
 func TestExecuteFlushes(t *testing.T) {
 	newRoot := func() *cobra.Command {
 		return &cobra.Command{Use: "says", RunE: func(c *cobra.Command, _ []string) error {

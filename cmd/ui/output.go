@@ -7,11 +7,11 @@ import (
 	layout "qsim/results/text"
 )
 
-// Output is the result of a command, with a function for each format that returns the text in that format.
+// Output maps formats (json, table, markdown, csv) to functions that return the result of a command in that format.
 type Output map[string]func() ([]byte, error)
 
-// Print writes a result in a format, all at once, so that nothing is printed if it fails. It prints nothing for a
-// format that the result lacks, such as one whose lines were printed as soon as they were computed.
+// Print writes the result in a format, all at once, so that nothing is printed if it fails. For a format that is not in
+// o it prints nothing: its lines were printed as soon as they were computed.
 func (o Output) Print(to io.Writer, format string) error {
 	if o[format] == nil {
 		return nil
@@ -23,14 +23,14 @@ func (o Output) Print(to io.Writer, format string) error {
 	return IOError("write result", err)
 }
 
-// Print writes a text to the standard output of a command.
+// Print writes a text to the standard output of a command, to; an error has the exit code ExitIO.
 func Print(to io.Writer, text string) error {
 	_, err := io.WriteString(to, text)
 	return IOError("write result", err)
 }
 
-// Output returns an Output with the format json, and table, markdown and csv, which table returns; a table fits the
-// terminal.
+// Output returns an Output with the format json, and with table, markdown and csv, for which table is called with
+// options: the format table fits the terminal.
 func (t *Terminal) Output(json func() ([]byte, error), table func(o layout.TableOptions) string) Output {
 	in := func(o layout.TableOptions) func() ([]byte, error) {
 		return Text(func() string { return table(o) })
@@ -39,7 +39,7 @@ func (t *Terminal) Output(json func() ([]byte, error), table func(o layout.Table
 		"markdown": in(layout.TableOptions{Format: layout.Markdown}), "csv": in(layout.TableOptions{Format: layout.CSV})}
 }
 
-// JSON returns the function for the format json of an Output: it encodes a value as JSON, indented by level.
+// JSON returns a function for the format json of an Output, which encodes a value; indent is for each level.
 func JSON(value any, indent string) func() ([]byte, error) {
 	return func() ([]byte, error) {
 		text, err := json.MarshalIndent(value, "", indent)
@@ -47,7 +47,7 @@ func JSON(value any, indent string) func() ([]byte, error) {
 	}
 }
 
-// Text makes a function for a format of an Output from one that returns text and cannot fail, such as that of a table.
+// Text returns a function for a format of an Output, made from one that returns the text and cannot fail.
 func Text(of func() string) func() ([]byte, error) {
 	return func() ([]byte, error) { return []byte(of()), nil }
 }

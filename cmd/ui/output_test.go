@@ -7,13 +7,12 @@ import (
 	"testing"
 )
 
-// broken is a writer that fails.
+// broken is a writer whose writes fail with err.
 type broken struct{ err error }
 
 func (b broken) Write([]byte) (int, error) { return 0, b.err }
 
-// TestPrint writes through writers that fail: the error is one of writing, with its exit code, and has no text if the
-// reader of a pipe hung up.
+// TestPrint checks that a failed write is an error with its exit code, and without a text if a pipe's reader hung up.
 func TestPrint(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -10,8 +10,8 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 )
 
-// Progress shows on standard error how much of several tasks has finished, by a bar for each of them, unless the flags
-// exclude bars. It may be used from several goroutines.
+// Progress draws on standard error a bar for each of several tasks, with how much of it has finished, unless the flags
+// of the command exclude bars. It may be used from several goroutines.
 type Progress struct {
 	console *Console
 	every   time.Duration // between two pictures; 0: nothing is drawn
@@ -23,9 +23,8 @@ type Progress struct {
 	bars      map[string]*mpb.Bar
 }
 
-// Progress returns progress bars of a command, redrawn at an interval unless the flags t exclude them: for each task
-// its name, the bar, "3/20" with the noun what, and the text that more returns after a comma, or without it the time
-// elapsed.
+// Progress returns the progress bars of a command with the flags t, redrawn at an interval. A line has a task's name,
+// its bar, "3/20" with the noun what, and after a comma the text that more returns or, if it is nil, the time elapsed.
 func (c *Console) Progress(t *Terminal, every time.Duration, what string, more func() string) *Progress {
 	if !t.Drawn() {
 		every = 0
@@ -33,10 +32,10 @@ func (c *Console) Progress(t *Terminal, every time.Duration, what string, more f
 	return &Progress{console: c, every: every, what: what, more: more, bars: map[string]*mpb.Bar{}}
 }
 
-// Drawn reports whether this command draws progress bars: its flags may exclude them.
+// Drawn reports whether progress bars are drawn: the command's flags may exclude them.
 func (p *Progress) Drawn() bool { return p.every > 0 }
 
-// Set records that done of most units of a task have finished. most must be the same in every call for the task.
+// Set records that done of most units of the task of that name have finished. A task has the same most in all calls.
 func (p *Progress) Set(name string, done, most int) {
 	if !p.Drawn() {
 		return
@@ -65,7 +64,7 @@ func (p *Progress) add(name string, most int) *mpb.Bar {
 		mpb.AppendDecorators(decor.Any(counted, decor.WCSyncSpace), behind))
 }
 
-// Close leaves the progress bars as they are, with an empty line below them.
+// Close ends drawing: the bars stay as they are, with an empty line below them.
 func (p *Progress) Close() {
 	if p.container == nil {
 		return

@@ -12,8 +12,8 @@ import (
 	"qsim/results/plain"
 )
 
-// UnknownCommand returns an argument check for a root command: a word that is no command is an error that suggests the
-// most similar command or, if none is similar, the command line that the function ask (may be nil) returns for it.
+// UnknownCommand returns the Args of a root command: a word that is no command is an error, which suggests the most
+// similar command or, if none is similar, the command line that ask returns for the word. ask may be nil.
 func UnknownCommand(ask func(word string) string) cobra.PositionalArgs {
 	return func(root *cobra.Command, arguments []string) error {
 		if len(arguments) == 0 {
@@ -33,14 +33,14 @@ func UnknownCommand(ask func(word string) string) cobra.PositionalArgs {
 	}
 }
 
-// Unknown returns a usage error for a word that is not in names, with the most similar name.
+// Unknown returns the usage error "unknown WHAT WORD"; it suggests the most similar of names, which are valid.
 func Unknown(what, word string, names []string) error {
 	choice := plain.When(len(names) <= 12, ": want "+strings.Join(names, ", "))
 	return UsageError("unknown %s %s%s", what, word, Meant(word, names, choice))
 }
 
-// Meant returns the end of a message about a word that is not in names: "; did you mean NAME?" with the most similar
-// name or, if none is similar, the given text.
+// Meant returns the end of an error text about a word that is not in names: "; did you mean NAME?" with the most
+// similar one or, if none is similar, otherwise.
 func Meant(word string, names []string, otherwise string) string {
 	if near := plain.Nearest(word, names); near != "" {
 		return "; did you mean " + near + "?"
@@ -48,7 +48,7 @@ func Meant(word string, names []string, otherwise string) string {
 	return otherwise
 }
 
-// explainFlag turns an error about flags from pflag into a helpful sentence.
+// explainFlag returns pflag's error about a flag of command c as a usage error with a better text and a suggestion.
 func explainFlag(c *cobra.Command, arguments []string, err error) error {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		return unknownFlag(c, arguments, unknown)
@@ -88,7 +88,7 @@ func unknownFlag(c *cobra.Command, arguments []string, unknown *pflag.NotExistEr
 	return UsageError("unknown flag --%s; %s --help lists them", name, c.CommandPath())
 }
 
-// wantedForm rewords an error about the text of a flag's value, as the end of a sentence: "want a whole number".
+// wantedForm returns an error of parsing a flag's value as the end of a sentence, such as "want a whole number".
 func wantedForm(f *pflag.Flag, err error) error {
 	switch {
 	case errors.Is(err, strconv.ErrRange):

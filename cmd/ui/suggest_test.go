@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// example returns a program with two commands. A word that begins with a capital suggests a command
-// line of run.
+// example returns a program with the commands run, which calls ran, and report. It suggests run for a word that begins
+// with a capital.
 func example(ran func(c *cobra.Command) error) *cobra.Command {
 	root := &cobra.Command{Use: "tool", SilenceErrors: true, SilenceUsage: true, RunE: func(*cobra.Command, []string) error { return nil },
 		Args: UnknownCommand(func(word string) string {

@@ -8,14 +8,13 @@ import (
 	"golang.org/x/term"
 )
 
-// When is the value of a flag that is one of auto, always and never. The zero value is auto.
+// When is the value of the flags color and progress: auto, always or never. The zero value is auto.
 type When string
 
-// or reports whether a flag turns a feature on: always does, never does not, and auto does if a given condition holds.
+// or reports whether the flag turns its feature on: always does, never does not, auto and "" do if auto is true.
 func (w When) or(auto bool) bool { return w == "always" || w != "never" && auto }
 
-// Terminal holds the terminal flags of a command: quiet, verbose, color and progress. Its zero value fits a command
-// without such flags.
+// Terminal holds the values of the flags quiet, verbose, color and progress; zero is right for commands without them.
 type Terminal struct {
 	Quiet    bool // print only errors to standard error
 	Verbose  bool
@@ -23,7 +22,7 @@ type Terminal struct {
 	Progress When // bars on standard error
 }
 
-// AddTerminal defines some of the flags quiet, verbose, color and progress of a command, under a heading of their own.
+// AddTerminal defines those of the flags quiet, verbose, color and progress that names lists, under one heading.
 func AddTerminal(c *cobra.Command, t *Terminal, names ...string) {
 	for _, name := range names {
 		switch name {
@@ -47,19 +46,18 @@ func addWhen(c *cobra.Command, to *When, name, usage string) {
 	AddChoice(c, (*string)(to), name, "WHEN", usage+": auto, always or never", "auto", "always", "never")
 }
 
-// Coloured reports whether standard output is coloured.
+// Coloured reports whether to colour standard output; by default only on a terminal, without NO_COLOR and outside CI.
 func (t *Terminal) Coloured() bool {
 	return t.Color.or(os.Getenv("NO_COLOR") == "" && os.Getenv("CI") == "" && Capable(os.Stdout))
 }
 
-// Drawn reports whether progress bars are drawn on standard error: not by default under CI, even where it offers a
-// terminal.
+// Drawn reports whether to draw progress bars on standard error; if the flag is auto, only on a terminal outside CI.
 func (t *Terminal) Drawn() bool {
 	return !t.Quiet && t.Progress.or(os.Getenv("CI") == "" && Capable(os.Stderr))
 }
 
-// Width returns the number of columns of standard output: the value of the variable COLUMNS, or the width of the
-// terminal; 0 if standard output is not a terminal.
+// Width returns the number of columns to fit text for standard output in: that of the environment variable COLUMNS, or
+// of the terminal; 0, for no limit, if it is no terminal.
 func Width() int {
 	if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && columns > 0 {
 		return columns
@@ -68,7 +66,7 @@ func Width() int {
 	return max(width, 0)
 }
 
-// Capable reports whether file is a terminal that supports escape sequences.
+// Capable reports whether a file is a terminal that supports escape sequences, for colours and bars.
 func Capable(file *os.File) bool {
 	return term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb"
 }

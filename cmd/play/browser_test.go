@@ -24,7 +24,7 @@ var (
 	picture  = flag.String("picture", "", "write the top of the page of retry-storm into this `file`, for the README")
 )
 
-// opened returns a page in the browser, after its first run, and its address.
+// opened opens the page of a scenario in the browser and returns it when its first run has ended, and its address.
 func opened(t *testing.T, source, fragment string, width int64, before ...chromedp.Action[chromedp.Void]) (*browsertest.Tab, string) {
 	t.Helper()
 	s := server(t, source)
@@ -36,10 +36,10 @@ func opened(t *testing.T, source, fragment string, width int64, before ...chrome
 	return tb, address
 }
 
-// settled is when nothing runs any more, and results are shown.
+// settled is a JavaScript condition: results are shown, and nothing runs any more.
 const settled = `document.getElementById("state").className.startsWith("done") && document.querySelector("#out .headline") && !document.querySelector("#out.stale")`
 
-// knobAt is the row of a setting.
+// knobAt is the JavaScript expression for the element with a setting's row.
 func knobAt(path string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll(".knob")].find(k => k.dataset.path === %q)`, path)
 }
@@ -115,8 +115,8 @@ func TestPage(t *testing.T) {
 	other.Quiet(address)
 }
 
-// TestPageWrongValues shows the loader's own words at a wrong value, simulates nothing, and goes on with the next one;
-// a link with a wrong value shows the scenario as it is.
+// TestPageWrongValues checks that a wrong value shows the loader's message beside it and runs nothing, that the next
+// right one is run, and that a link with a wrong value shows the scenario as it is.
 func TestPageWrongValues(t *testing.T) {
 	tb, address := opened(t, small, "", 1280)
 	tb.Run(chromedp.Focus(`#k-engine\.workers`), chromedp.Evaluate[chromedp.Void](`document.activeElement.select()`), chromedp.KeyEvent("some"+kb.Enter))
@@ -140,8 +140,8 @@ func TestPageWrongValues(t *testing.T) {
 	tb.Until(knobAt("engine.workers") + `?.querySelector(".bad")`)
 }
 
-// TestPageStale moves a slider faster than a run takes: the page gives the requests in between up, which ends their
-// simulations (TestStale), and shows the last alone.
+// TestPageStale moves a slider faster than a run takes, and checks that the page cancels the requests in between, which
+// ends their simulations (TestStale), and shows only the last.
 func TestPageStale(t *testing.T) {
 	s := server(t, strings.NewReplacer("duration: 2m", "duration: 20m", "seeds: 12", "seeds: 4").Replace(small))
 	http := httptest.NewServer(s)
@@ -174,7 +174,7 @@ func TestPageStale(t *testing.T) {
 	tb.Quiet(http.URL)
 }
 
-// TestPageTakenAlong copies and follows: the command line, the YAML, the table, a job's life, keys by search.
+// TestPageTakenAlong checks what the page copies (a command, YAML, tables), a job's life, and the search for keys.
 func TestPageTakenAlong(t *testing.T) {
 	tb, address := opened(t, small, "#set=retry.jitter%3Dnone&policy=Shared+FIFO", 1280)
 	for button, want := range map[string]string{"flags": `qsim run small --set retry.jitter=none --policy 'Shared FIFO'`, "yaml": "jitter: none", "markdown": "| Shared FIFO"} {
@@ -235,8 +235,7 @@ func TestPageOwn(t *testing.T) {
 	tb.Quiet(address)
 }
 
-// TestPageByKeyboard reaches every control by the tab key, with a visible focus, and leaves each again; also on the
-// screen of a phone.
+// TestPageByKeyboard checks that the tab key reaches and leaves every control, with a visible focus, on any screen.
 func TestPageByKeyboard(t *testing.T) {
 	for _, width := range []int64{1280, 390} {
 		tb, address := opened(t, small, "#set=engine.workers%3D7", width)
@@ -257,7 +256,7 @@ func TestPageByKeyboard(t *testing.T) {
 	}
 }
 
-// TestPageNarrow looks at the page on a telephone, dark and light.
+// TestPageNarrow checks the page on the screen of a phone, dark and light.
 func TestPageNarrow(t *testing.T) {
 	for _, scheme := range []string{"dark", "light"} {
 		for _, width := range []int64{390, 1280} {

@@ -10,7 +10,7 @@ import (
 	"qsim/results/report"
 )
 
-// document holds the data of the page's HTML template.
+// document is the data for the HTML template of the page, served or static.
 type document struct {
 	Run       string   // name of the scenario that it begins with
 	Own       string   // Options of a static page, as JSON; empty: the page is served
@@ -30,7 +30,7 @@ func (d document) html() []byte {
 	return text.Bytes()
 }
 
-// asset returns an embedded file that the page refers to, such as its script.
+// asset returns the content of an embedded file of the page, such as play.js; it panics if there is none of that name.
 func asset(name string) []byte {
 	text, err := assets.ReadFile("page/" + name)
 	if err != nil {

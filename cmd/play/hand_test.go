@@ -20,7 +20,7 @@ import (
 // hundred is the scenario small with 100 workers, where a step of 5 % rounds to the same two digits, and with 2 seeds.
 var hundred = strings.NewReplacer("workers: 8", "workers: 100", "seeds: 12", "seeds: 2").Replace(small)
 
-// drag moves the pressed mouse, or a finger, through points.
+// drag presses the left mouse button at the first of points, moves through the others, and releases it.
 func drag(tb *browsertest.Tab, points ...[2]float64) {
 	kind := chromedp.MousePressed
 	for _, p := range points {
@@ -43,8 +43,8 @@ func finger(tb *browsertest.Tab, from, to [2]float64) {
 	at("touchEnd")
 }
 
-// middle returns the centre of an element, which it scrolls into view. Until two frames show it in the same place, a
-// finger may still touch what was there before.
+// middle scrolls an element into view and returns its centre once two frames show it in one place: before that, a
+// finger may touch what was there.
 func middle(tb *browsertest.Tab, selector string) (at [2]float64) {
 	p := browsertest.Eval[[]float64](tb, fmt.Sprintf(`new Promise(done => {
 		const e = document.querySelector(%q), look = was => {
@@ -58,8 +58,7 @@ func middle(tb *browsertest.Tab, selector string) (at [2]float64) {
 	return [2]float64{p[0], p[1]}
 }
 
-// TestPageSteps presses an arrow key on each slider: its value changes with every step, and the step back leads to the
-// value that was.
+// TestPageSteps checks that an arrow key changes each slider's value by a step, and that the step back restores it.
 func TestPageSteps(t *testing.T) {
 	tb, address := opened(t, hundred, "", 1280)
 	sliders := browsertest.Eval[[]string](tb, `[...document.querySelectorAll(".knob:not([hidden]) input[type=range]")].map(e => e.id)`)
@@ -91,8 +90,8 @@ func TestPageSteps(t *testing.T) {
 	tb.Quiet(address)
 }
 
-// TestPageDragged drags a slider there and back, which leaves no value and no undo behind that the next change would
-// show; a finger that begins on a slider and scrolls changes nothing.
+// TestPageDragged checks that a slider dragged there and back leaves neither a value nor an undo, and that a finger
+// which begins on a slider and scrolls changes nothing.
 func TestPageDragged(t *testing.T) {
 	tb, address := opened(t, hundred, "", 1280)
 	const slide, workers = `#k-policies\.Weighted\%2080\/20\.fresh-slide`, `document.getElementById("k-engine.workers-row").classList.contains("set")`
@@ -124,8 +123,8 @@ func TestPageDragged(t *testing.T) {
 	tb.Until(moved + ` && ` + settled)
 }
 
-// TestPageTyping undoes a choice from a list that has the focus, keeps what is selected in a box when an answer comes,
-// and shows how many keys a search finds.
+// TestPageTyping checks that a choice from a focused list can be undone, that an answer keeps what is selected in a
+// box, and that a search shows how many keys it finds.
 func TestPageTyping(t *testing.T) {
 	tb, address := opened(t, hundred, "", 1280)
 	tb.Run(chromedp.Focus("#search"), chromedp.KeyEvent("fence"))
@@ -152,8 +151,7 @@ func TestPageTyping(t *testing.T) {
 	tb.Quiet(address)
 }
 
-// TestPageTypesShares takes a number above 1 as per cent, and keeps the slider of a share between 0 and 100 % when more is
-// typed, which is refused.
+// TestPageTypesShares checks that a number above 1 typed for a share is per cent, and that more than 100 % is refused.
 func TestPageTypesShares(t *testing.T) {
 	tb, address := opened(t, hundred, "", 1280)
 	const knob = "policies.Weighted 80/20.fresh"
@@ -172,8 +170,8 @@ func TestPageTypesShares(t *testing.T) {
 	tb.Quiet(address)
 }
 
-// TestPageBegun begins with overrides and a choice of policies, of which one has dots in its label: the rest can be
-// chosen too, the last one stays, what is added is shown, and the command that is copied does all the same.
+// TestPageBegun checks a page begun with overrides and a choice of policies, one with dots in its label: the rest can
+// be chosen, the last stays, what is added is shown, and the copied command does all the same.
 func TestPageBegun(t *testing.T) {
 	source := strings.NewReplacer("{kind: fifo, label: Shared FIFO}", "{kind: fifo}\n  - {kind: fifo, label: v1}", `"Weighted 80/20"`, "v1.5").Replace(hundred)
 	s := server(t, source)
@@ -216,8 +214,8 @@ func TestPageBegun(t *testing.T) {
 	tb.Quiet(http.URL)
 }
 
-// TestPageStaleCopies takes along what is shown while newer settings are simulated: it goes by the settings that it is
-// of. What belongs to older ones, a job's life, is gone; the focus and the place in a wide table are not.
+// TestPageStaleCopies checks that what is copied while newer settings are simulated belongs to the results shown, and
+// that a job's life of older settings disappears, but not the focus or the place in a wide table.
 func TestPageStaleCopies(t *testing.T) {
 	tb, address := opened(t, strings.NewReplacer("seeds: 12", "seeds: 2", "mean: 200ms", "mean: 400ms").Replace(small), "", 390)
 	tb.Run(chromedp.Click(`#whose button`))
@@ -246,7 +244,7 @@ func TestPageStaleCopies(t *testing.T) {
 	tb.Quiet(address)
 }
 
-// TestPageHeld has charts to be read beside each other, and the same room for buttons after a message.
+// TestPageHeld checks that held results stand beside the new ones in readable charts, and that messages move no button.
 func TestPageHeld(t *testing.T) {
 	tb, _ := opened(t, hundred, "", 1280)
 	before := middle(tb, "#flags")
@@ -267,7 +265,7 @@ func TestPageHeld(t *testing.T) {
 	}
 }
 
-// TestPageAsksForNoSeeds asks nobody to run more seeds while the page adds them by itself.
+// TestPageAsksForNoSeeds checks that the page does not tell users to run more seeds while it adds them by itself.
 func TestPageAsksForNoSeeds(t *testing.T) {
 	tb, _ := opened(t, hundred, "", 1280)
 	tb.Run(chromedp.Evaluate[chromedp.Void](`window.fetch = async (path, {body}) => new Response(JSON.stringify({seeds: 2, done: body.includes("98"), sure: "2 seeds", html: document.getElementById("out").innerHTML.replace(/<p id="note.*/s, "") + "<p id='note'>unclear; run about 18 seeds</p>"}) + "\n" + '{"error": "over"}\n')`))
@@ -277,8 +275,8 @@ func TestPageAsksForNoSeeds(t *testing.T) {
 	}
 }
 
-// TestPageWatchesWhatItSays shades the column of the number to watch, or none if that number is alike under every
-// policy and has no column.
+// TestPageWatchesWhatItSays checks that the column of the chosen metric is marked, or none if the metric has no column
+// because it is alike under every policy.
 func TestPageWatchesWhatItSays(t *testing.T) {
 	tb, address := opened(t, strings.NewReplacer("seeds: 12", "seeds: 4", "objectives:", "objectives:\n  - {metric: duplicates.per10k, below: 10}").Replace(small), "", 1280)
 	watched := func() string {
@@ -297,7 +295,7 @@ func TestPageWatchesWhatItSays(t *testing.T) {
 	tb.Quiet(address)
 }
 
-// TestPageLost shows why there is no answer: the program is gone, or interrupted, or the settings do not load.
+// TestPageLost checks the messages when there is no answer: qsim is gone or interrupted, or the settings do not load.
 func TestPageLost(t *testing.T) {
 	s := server(t, strings.Replace(hundred, "duration: 2m", "duration: 6h", 1))
 	http := httptest.NewServer(s)
@@ -327,7 +325,7 @@ func TestPageLost(t *testing.T) {
 	tb.Until(`document.getElementById("state").textContent === "Refused: the page is busy"`)
 }
 
-// TestChosen shows as chosen only those policies that are: the label of one may be the kind of others.
+// TestChosen checks that the policy with a chosen label is shown as chosen, and not others of which that is the kind.
 func TestChosen(t *testing.T) {
 	s := server(t, strings.Replace(small, "label: Shared FIFO}", "label: other}\n  - {kind: fifo}", 1))
 	_, lines := post(t, s, "run", `{"policies": ["other"], "sets": [{"path": "seeds", "value": "1"}]}`)

@@ -16,7 +16,7 @@ import (
 	"qsim/scenarios/pool"
 )
 
-// TestLimits refuses more policies than charts can show, and simulations beyond the memory limit.
+// TestLimits checks that more policies than charts can show, and simulations beyond the memory limit, are refused.
 func TestLimits(t *testing.T) {
 	large := server(t, small)
 	large.o.Fits = func(sc *scenarios.Scenario) error { return fmt.Errorf("%d workers take too much", sc.Engine.Workers) }
@@ -33,7 +33,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// pipes is a network without buffers, in the time of a test.
+// pipes is a listener for connections without buffers, net.Pipe, whose time is that of a synctest bubble.
 type pipes chan net.Conn
 
 func (p pipes) Accept() (net.Conn, error) {
@@ -47,7 +47,7 @@ func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
 func (p pipes) Close() error { close(p); return nil }
 
-// dial serves s in that network until the test is over, and returns a connection to it.
+// dial serves s on pipes until the test ends, and returns a connection to it.
 func dial(t *testing.T, s *Server) net.Conn {
 	t.Helper()
 	listener, served := make(pipes), make(chan error, 1)
@@ -65,11 +65,11 @@ func dial(t *testing.T, s *Server) net.Conn {
 	return client
 }
 
-// ahead is a request to run the scenario as it is.
+// ahead is an HTTP request to run the scenario without changes.
 const ahead = "POST TOKENrun HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}"
 
-// TestLongest ends a request that takes longer than a minute, with a message: here it waits all that time for a
-// processor, or for a place among the concurrent requests.
+// TestLongest checks that a request which takes longer than a minute ends with a message: here it waits for a
+// processor, or for a place among concurrent requests.
 func TestLongest(t *testing.T) {
 	for name, tt := range map[string]struct {
 		gate func(*Server) pool.Gate
@@ -96,8 +96,7 @@ func TestLongest(t *testing.T) {
 	}
 }
 
-// TestSlow drops clients that send a request, or read its answer, a byte a second, and frees their resources. Clients
-// that send nothing are dropped too.
+// TestSlow checks that clients are dropped that send nothing, or send a request or read its answer a byte a second.
 func TestSlow(t *testing.T) {
 	for _, tt := range []struct {
 		name, fast, slow string // bytes sent, at once and then one a second

@@ -1,7 +1,7 @@
-// Package play is the page of `qsim play`: sliders for the keys (parameters) of a scenario, and the results of
-// simulations at each setting, under policies that decide what workers claim. A storm is an injected failure or burst
-// with a window of time. The page sends its requests to the process that serves it, or, as static files, to the same
-// code as WebAssembly in a web worker. Requests neither write files nor name files to read.
+// Package play is the web page of `qsim play`: sliders for the keys (parameters) of a scenario, and the results of
+// simulations under the present settings, compared by policy (what workers claim next). A storm is an injected failure
+// or burst with a window of time. Requests of the page go to the process that serves it or, from static files, to the
+// same code as WebAssembly in a web worker. They neither write files nor name files to read.
 package play
 
 import (
@@ -18,7 +18,7 @@ import (
 	"qsim/scenarios/pool"
 )
 
-// mostBody and the constants below limit the requests of a page.
+// mostBody and the constants below limit a request of the page: beyond them it is refused or stopped.
 const (
 	mostBody        = 64 << 10 // bytes of a request
 	mostSets        = 200
@@ -43,7 +43,7 @@ type Options struct {
 	Parallel int `json:"-"`
 }
 
-// stage answers the requests of a page: it loads the scenario with the overrides of each, and simulates it.
+// stage answers the requests of a page: it loads the page's scenario with each request's overrides, and simulates it.
 type stage struct {
 	o      Options
 	usual  map[string]string        // values of the settings that the page begins with, by path
@@ -52,7 +52,7 @@ type stage struct {
 	gate   pool.Gate // limit on concurrent simulations
 }
 
-// newStage prepares answers to requests about the scenario in the options, which must load without errors.
+// newStage returns the stage for the scenario in the options, which must load without errors.
 func newStage(o Options) *stage {
 	s := &stage{o: o, usual: map[string]string{}, keys: map[string]scenarios.Key{}, gate: pool.NewGate(o.Parallel)}
 	sc, _ := s.loaded(nil)
@@ -64,12 +64,12 @@ func newStage(o Options) *stage {
 	return s
 }
 
-// answers returns the function that answers requests of a kind, "run" or "trace"; nil for any other.
+// answers returns the method that answers a kind of request, "run" (simulate) or "trace" (follow a job); or else nil.
 func (s *stage) answers(kind string) func(ctx context.Context, a *ask, out *stream) {
 	return map[string]func(context.Context, *ask, *stream){"run": s.run, "trace": s.trace}[kind]
 }
 
-// ask is the body of a request from the page: overrides of the scenario's keys, and the results wanted.
+// ask is the body of a request from the page: overrides of the scenario's keys, and what results are wanted.
 type ask struct {
 	Sets     []set    `json:"sets"`
 	Policies []string `json:"policies"` // labels of the policies; none: the initial ones
@@ -100,17 +100,17 @@ func readAsk(body io.Reader) (*ask, error) {
 	return &a, nil
 }
 
-// stream writes the answer to a request of the page, in lines of JSON, each by one call of its writer.
+// stream writes the answer to a request of the page as lines of JSON, each with a single Write.
 type stream struct{ w io.Writer }
 
-// send writes one line of an answer to the page. It ignores errors: without a reader the request's context ends soon.
+// send writes line as one line of JSON. It ignores errors: if nobody reads the answer, its request's context ends soon.
 func (o *stream) send(line any) {
 	encoder := json.NewEncoder(o.w)
 	encoder.SetEscapeHTML(false)
 	_ = encoder.Encode(line)
 }
 
-// failed sends the error that ends a request early, unless the browser has canceled it.
+// failed writes the line by which an answer ends early because of err; none if err is nil or the browser has given up.
 func (o *stream) failed(ctx context.Context, err error) {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) || errors.Is(ctx.Err(), context.DeadlineExceeded):

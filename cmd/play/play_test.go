@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { browsertest.Main(m) }
 
-// small is two minutes of mail with a storm: a simulation takes some milliseconds.
+// small is the YAML text of two minutes of mail with a storm, which take milliseconds to simulate.
 const small = `
 name: small
 duration: 2m
@@ -43,7 +43,7 @@ objectives:
   - {metric: fresh.wait.p99, during: down, below: 10m}
 `
 
-// server is the page of a scenario that lies alone in a folder.
+// server returns the Server for a scenario's YAML text, in a file alone in its folder.
 func server(t testing.TB, source string) *Server {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "small.yaml")
@@ -54,8 +54,8 @@ func server(t testing.TB, source string) *Server {
 	return New("127.0.0.1", Options{Name: name, Source: []byte(source), Run: sc.Name, Fits: func(*scenarios.Scenario) error { return nil }, Version: "0.1.0"})
 }
 
-// post sends a request to a server, and returns the status and the lines of the answer. Its minute is not over while the
-// server computes.
+// post sends a request to a server and returns the status and the lines of the answer. The server's time limit does not
+// pass while it computes, since its clock is that of synctest.
 func post(t *testing.T, s *Server, path, body string) (int, []string) {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -74,8 +74,8 @@ func decode[T any](t *testing.T, line string) (v T) {
 	return v
 }
 
-// TestRun simulates a setting: the scene, a figure of each policy under the first seed, then results, the last of which
-// equals that of `qsim run`.
+// TestRun checks the answer to a run: the scene, a figure of each policy under the first seed, then results, the last
+// equal to that of `qsim run`.
 func TestRun(t *testing.T) {
 	s := server(t, small)
 	code, lines := post(t, s, "run", `{"sets": [{"path": "engine.workers", "value": "6"}, {"path": "policies.+", "value": "{kind: lifo}"}], "policies": ["Shared FIFO", "lifo"]}`)
@@ -132,7 +132,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestSure adds no more seeds once the intervals are narrow, and shows all that were simulated.
+// TestSure checks that a run adds no more seeds once its intervals are narrow, and says how many there were.
 func TestSure(t *testing.T) {
 	_, lines := post(t, server(t, strings.Replace(small, "fresh.wait.p99, during: down, below: 10m", "attempts.mean, below: 100", 1)), "run", `{}`)
 	if last := decode[result](t, lines[len(lines)-1]); last.Seeds != 10 || !last.Done || last.Sure != "Sure: after 10 seeds every interval of what is judged is within ± 5%." {
@@ -140,7 +140,7 @@ func TestSure(t *testing.T) {
 	}
 }
 
-// TestProblems shows the loader's messages beside the settings at fault, and simulates nothing then.
+// TestProblems checks that the loader's errors come with the settings at fault, and that nothing is simulated then.
 func TestProblems(t *testing.T) {
 	s := server(t, small)
 	for _, tt := range []struct {
@@ -182,7 +182,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// TestWarnings names the place in the scenario's text, and runs all the same.
+// TestWarnings checks that a warning names its place in the scenario's text, and that the scenario runs all the same.
 func TestWarnings(t *testing.T) {
 	_, lines := post(t, server(t, small), "run", `{"sets": [{"path": "duration", "value": "60s"}]}`)
 	got := decode[scene](t, lines[0]).Problems
@@ -191,7 +191,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// TestRefusals turns requests away that do not come from the page: by their host, their token, their site, their form.
+// TestRefusals checks that requests not made by the page are refused: by their host, token, site or form.
 func TestRefusals(t *testing.T) {
 	s := server(t, small)
 	for _, tt := range []struct {
@@ -247,8 +247,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestStale gives a long run up, as the page does for a newer setting: the server has room for others at once, and
-// simulates nothing more.
+// TestStale checks that cancelling the request for a long run ends its simulations and makes room for others at once.
 func TestStale(t *testing.T) {
 	s := server(t, strings.Replace(small, "duration: 2m", "duration: 200h", 1))
 	http := httptest.NewServer(s)
@@ -269,7 +268,7 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// simulations is how many are under way.
+// simulations returns how many simulations are under way.
 func (s *Server) simulations() int { return len(s.gate) }
 
 func ask1(t *testing.T, ctx context.Context, to *httptest.Server, s *Server, body string) *bufio.Scanner {
@@ -286,7 +285,7 @@ func ask1(t *testing.T, ctx context.Context, to *httptest.Server, s *Server, bod
 	return bufio.NewScanner(answer.Body)
 }
 
-// TestTrace follows the job that waited longest, and names the others that are worth a look.
+// TestTrace checks the answer to a trace of the job that waited longest, with the names of others worth a look.
 func TestTrace(t *testing.T) {
 	code, lines := post(t, server(t, small), "trace", `{"policy": "Shared FIFO", "find": "worst-wait"}`)
 	if code != 200 || len(lines) != 2 {
@@ -301,7 +300,7 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// FuzzRequests: no request makes the page panic, hang, answer without the token, or touch a file.
+// FuzzRequests searches for a request that makes the server panic, hang, answer without the token, or touch a file.
 func FuzzRequests(f *testing.F) {
 	f.Add("POST", "run", `{"sets": [{"path": "engine.workers", "value": "3"}], "policies": ["fifo"]}`)
 	f.Add("POST", "run", `{"sets": [{"path": "storms.+", "value": "{name: s, at: 1s, for: 1s, slow: {factor: 3}}"}]}`)

@@ -18,17 +18,17 @@ import (
 	"qsim/scenarios/world"
 )
 
-// narrow is the half-width of confidence intervals, relative to the mean, at which no more seeds are added: ± 5 %.
+// narrow is the half-width of confidence intervals, relative to the mean, at which the page adds no more seeds: ± 5 %.
 const narrow = .05
 
-// first is an early line of an answer: one policy's value of the first metric under the first seed, before any table.
+// first is an early line of an answer: one policy's value of one metric under the first seed, shown before any table.
 type first struct {
 	Policy int    `json:"first"` // index of the policy among those shown
 	Value  string `json:"value"`
 	Metric string `json:"metric"`
 }
 
-// result is a line of an answer: the table, charts and confidence of the simulations so far, to be shown and copied.
+// result is a line of an answer: the table and charts made from the simulations so far.
 type result struct {
 	Seeds    int    `json:"seeds"`
 	HTML     string `json:"html"`
@@ -40,9 +40,9 @@ type result struct {
 	Halves []string `json:"halves"`
 }
 
-// run simulates the scenario under a request's settings and sends the results: each policy's first metric as soon as
-// its first seed has ended, then the table and the charts, under that seed and then under more and more, until the
-// intervals are narrow.
+// run answers a request of the kind "run": it simulates the scenario under the request's settings, and sends each
+// policy's first metric as soon as its first seed has ended, then the table and charts, under that seed and then under
+// more and more, until the intervals are narrow.
 func (s *stage) run(ctx context.Context, a *ask, out *stream) {
 	sc, seen := s.load(a)
 	if out.send(seen); sc == nil {
@@ -105,13 +105,13 @@ func (s *stage) run(ctx context.Context, a *ask, out *stream) {
 	out.failed(ctx, err)
 }
 
-// update holds finished simulations for a request of the page: of one policy under the first seed, or of all under one.
+// update is what simulations hand to stage.run: a run of one policy under the first seed, or those of all under one.
 type update struct {
 	first *measure.Run
 	seed  []measure.Run
 }
 
-// relabel adds changed parameters of a policy to its label, which may hold the old values: "Weighted 80/20, fresh 60%".
+// relabel appends changed parameters of a policy to its label, which may tell old ones: "Weighted 80/20, fresh 60%".
 func relabel(sc *scenarios.Scenario, settings *measure.Settings, sets []set) {
 	for i := range settings.Policies {
 		p := &settings.Policies[i]
@@ -130,7 +130,7 @@ func relabel(sc *scenarios.Scenario, settings *measure.Settings, sets []set) {
 	}
 }
 
-// judge makes an objective on all classes of jobs apply to each class for which the user added a column of that metric.
+// judge copies an objective on all job classes to each class for which the user has added a column of its metric.
 func judge(settings *measure.Settings) {
 	for _, q := range settings.Asked {
 		for _, o := range settings.Objectives {
@@ -143,7 +143,7 @@ func judge(settings *measure.Settings) {
 	}
 }
 
-// mostLabel is the length, in bytes, from which relabel adds no parameters to a policy's label.
+// mostLabel is the length in bytes from which on relabel adds no more changed settings to a policy's label.
 const mostLabel = 60
 
 func valueOf(run *measure.Run, query measure.Query, info measure.MetricInfo) string {
@@ -154,7 +154,7 @@ func valueOf(run *measure.Run, query measure.Query, info measure.MetricInfo) str
 	return results.FormatEstimate(&results.Estimate{Mean: v.Value, Bound: v.Bound}, info)
 }
 
-// resultOf summarizes finished runs as a result for the page (table, charts, confidence); done marks the final one.
+// resultOf returns finished runs as a line of an answer; done: no more will come. most: seeds that the scenario wants.
 func resultOf(settings *measure.Settings, runs []measure.Run, done bool, most int, version string) (*result, error) {
 	sum, err := results.Summarize(settings, runs, results.Options{})
 	if err != nil {
@@ -174,7 +174,7 @@ func resultOf(settings *measure.Settings, runs []measure.Run, done bool, most in
 	return r, nil
 }
 
-// sureness returns a sentence on the confidence of a summary's figures.
+// sureness returns a sentence on how narrow the confidence intervals of a summary are, after how many seeds.
 func sureness(sum *results.Summary, done bool, most int) string {
 	seeds := plain.Plural(len(sum.Seeds), "seed")
 	widest := plain.Either(len(sum.Seeds) == 1, "one seed has no interval", sum.Widest(narrow))
@@ -190,17 +190,17 @@ func sureness(sum *results.Summary, done bool, most int) string {
 	return fmt.Sprintf("%s so far. Least sure: %s.", seeds, widest)
 }
 
-// life is the answer to a request for the trace of one job: its events in words, and extreme jobs to choose from.
+// life is the answer to a request of the kind "trace": the history of a job, and which jobs are worth a look.
 type life struct {
 	Seed     uint64          `json:"seed"`
 	Findings []trace.Finding `json:"findings"`
 	Words    string          `json:"life"`
 }
 
-// widthOfLife is the width of a job's history as text, in characters.
+// widthOfLife is the number of characters in a line of a job's history, as the page shows it.
 const widthOfLife = 92
 
-// trace sends the history of one job, such as that with the longest wait, under one policy with the first seed.
+// trace answers a request of the kind "trace" with the history of one job under one policy and the first seed.
 func (s *stage) trace(ctx context.Context, a *ask, out *stream) {
 	sc, seen := s.load(a)
 	if out.send(seen); sc == nil {

@@ -16,7 +16,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// scene describes the scenario under a request's settings to the page: it is the first line of every answer.
+// scene is the first line of every answer: the scenario under the request's settings, for the form of the page.
 type scene struct {
 	Problems []problem `json:"problems"`
 	Knobs    []knob    `json:"knobs,omitempty"` // settings of the form; empty: the scenario does not load
@@ -30,7 +30,7 @@ type scene struct {
 	About    string    `json:"description,omitempty"`
 }
 
-// problem is an error or a warning about the scenario, with the setting or the place in the text that causes it.
+// problem is an error or a warning about the scenario, with the request's setting or the place in the file at fault.
 type problem struct {
 	Set     int    `json:"set"`   // index of the setting at fault; -1: none
 	Place   string `json:"place"` // position in the scenario's text; empty: the fault is in a setting
@@ -39,7 +39,7 @@ type problem struct {
 	Help    string `json:"help,omitempty"`
 }
 
-// knob is a setting of the scenario that the user can change on the page, with its value and range.
+// knob is a key of the scenario that the user can change on the page, with its present and its possible values.
 type knob struct {
 	Path   string `json:"path"`
 	Value  string `json:"value"`
@@ -52,28 +52,28 @@ type knob struct {
 	Front  bool   `json:"front"` // shown before any search
 }
 
-// policy is one of the scenario's policies, with whether the page shows it.
+// policy is one of the scenario's policies in the form of the page, where it can be switched on and off.
 type policy struct {
 	Label string `json:"label"`
 	On    bool   `json:"on"`
 	Begun bool   `json:"begun"` // shown where none is chosen
 }
 
-// offer is a kind of storm (failure or burst) or policy that the page can add; Map has the keys of a storm in YAML.
+// offer is a kind of storm or policy that the user can add on the page; Map has the keys of such a storm in YAML.
 type offer struct {
 	Name string `json:"name"`
 	Doc  string `json:"doc"`
 	Map  string `json:"map"`
 }
 
-// column is a metric that the page can show in a column of the table.
+// column is a metric that the user can add to the page's table as a column.
 type column struct {
 	Metric string `json:"metric"` // name of the metric, in the syntax of --metric
 	Label  string `json:"label"`
 }
 
-// columns returns the metrics that can be added to the table as columns: that of its first column, and waits that it
-// lacks, of the first classes, in each storm and in the whole run.
+// columns returns the metrics to offer as columns: that of the table's first column, and waits of the first few
+// classes, in each storm and in the whole run, that the table lacks.
 func columns(sc *scenarios.Scenario) (all []column) {
 	settings := world.Settings(sc)
 	have := results.TableQueries(&settings)
@@ -88,8 +88,8 @@ func columns(sc *scenarios.Scenario) (all []column) {
 	return all
 }
 
-// inFront matches the paths of settings that the page shows at once, without a search, if their values are numeric:
-// workers, lease TTL, retries, loads, and keys of storms. Parameters of policies are shown as well.
+// inFront matches the paths of keys that the page shows without a search, if their values match numeric: workers, lease
+// TTL, retries, loads, and keys of storms. Parameters of policies are shown as well.
 var (
 	inFront = regexp.MustCompile(`^(engine\.(nodes|workers|lease\.ttl)|` +
 		`retry\.(max-attempts|backoff\.(first|max|delay))|jobs\.[^.]+\.arrivals\.rate|jobs\.[^.]+\.fails\.rate|` +
@@ -97,7 +97,7 @@ var (
 	numeric = regexp.MustCompile(`^[0-9.]+(%|[a-zµ]+|/[smh])?([0-9.]+[a-zµ]+)*$`)
 )
 
-// loaded loads the scenario of the page with the overrides of a request, and returns its diagnostics.
+// loaded returns the page's scenario with the overrides of a request, nil if it has errors, and its diagnostics.
 func (s *stage) loaded(sets []set) (*scenarios.Scenario, diagnostics.List) {
 	return scenarios.Load(s.o.Name, s.o.Source, s.overrides(sets))
 }
@@ -110,8 +110,8 @@ func (s *stage) overrides(sets []set) []scenarios.Override {
 	return all
 }
 
-// load returns the scenario under a request's settings, and its description for the page. The scenario is nil if it has
-// errors or is too large, as the problems in the description explain.
+// load returns the scenario to simulate for a request, with its policies and metrics, and the first line of the answer.
+// The scenario is nil if it has errors or is too large, as the problems in that line explain.
 func (s *stage) load(a *ask) (*scenarios.Scenario, *scene) {
 	sc, found := s.loaded(a.Sets)
 	seen := &scene{Problems: s.problems(a.Sets, found)}
@@ -152,7 +152,7 @@ func (s *stage) load(a *ask) (*scenarios.Scenario, *scene) {
 	return chosen, seen
 }
 
-// chosen returns the scenario with the policies that a request selects, by default those that the page begins with.
+// chosen returns the scenario with the policies that a request names or, if it names none, those the page begins with.
 func (s *stage) chosen(sc *scenarios.Scenario, a *ask) (*scenarios.Scenario, error) {
 	switch {
 	case len(a.Policies) > 0:
@@ -163,7 +163,7 @@ func (s *stage) chosen(sc *scenarios.Scenario, a *ask) (*scenarios.Scenario, err
 	return sc, nil
 }
 
-// blamed returns the index of the last setting of a request whose removal makes the scenario valid; -1: there is none.
+// blamed returns the index of the last setting in a request without which the scenario is valid; -1: there is none.
 func (s *stage) blamed(a *ask) int {
 	for i := range slices.Backward(a.Sets) {
 		if sc, _ := s.loaded(slices.Delete(slices.Clone(a.Sets), i, i+1)); sc != nil {
@@ -175,7 +175,7 @@ func (s *stage) blamed(a *ask) int {
 	return -1
 }
 
-// fits returns an error for a scenario that takes too long, or too much memory, to simulate for a page.
+// fits returns an error for a scenario whose simulation takes too long, or too much memory, for a page.
 func (s *stage) fits(sc *scenarios.Scenario) error {
 	size := estimate.Of(sc)
 	switch {
@@ -190,7 +190,7 @@ func (s *stage) fits(sc *scenarios.Scenario) error {
 	return s.o.Fits(sc)
 }
 
-// mostBytes is the memory that a simulation may take in a browser, where a web worker has 4 GB at most.
+// mostBytes is the most memory that a simulation may take in a browser, whose web workers have 4 GB at most.
 const mostBytes = 1 << 30
 
 func fitsBrowser(sc *scenarios.Scenario) error {
@@ -200,7 +200,7 @@ func fitsBrowser(sc *scenarios.Scenario) error {
 	return nil
 }
 
-// problems converts diagnostics for the page, each with the setting of the request that caused it, if one did.
+// problems returns diagnostics in the form of the page, each with the index in sets of the setting at fault, or -1.
 func (s *stage) problems(sets []set, found diagnostics.List) []problem {
 	all := []problem{}
 	overrides := s.overrides(sets)
@@ -218,7 +218,7 @@ func (s *stage) problems(sets []set, found diagnostics.List) []problem {
 	return all
 }
 
-// knobs returns the settings that the page can change; those of policies not chosen are found by search only.
+// knobs returns all keys that the page can change. Those of policies that are switched off appear in a search only.
 func (s *stage) knobs(sc, chosen *scenarios.Scenario, sets []set) []knob {
 	var all []knob
 	for _, setting := range origins.Of(sc, s.overrides(sets)) {
@@ -248,7 +248,7 @@ func has(sc *scenarios.Scenario, label string) bool {
 	return slices.ContainsFunc(sc.Policies, func(p scenarios.Policy) bool { return p.Label == label })
 }
 
-// parameterDoc returns the documentation and the values of a policy's parameter, or doc and takes if it is none.
+// parameterDoc returns the documentation and the values of a policy's parameter; doc and takes if there is none.
 func parameterDoc(sc *scenarios.Scenario, label, name, doc, takes string) (string, string) {
 	found := sc.PoliciesNamed(label)
 	for _, k := range scenarios.PolicyKinds() {
@@ -261,13 +261,13 @@ func parameterDoc(sc *scenarios.Scenario, label, name, doc, takes string) (strin
 	return doc, takes
 }
 
-// exampleDependency and exampleClass match names of a dependency and a class in the examples of storms.
+// exampleDependency and exampleClass match the names in examples of storms that offers replaces by the scenario's own.
 var (
 	exampleDependency = regexp.MustCompile(`\b(payments-api|mailer)\b`)
 	exampleClass      = regexp.MustCompile(`\b(mail|post|payments)\b`)
 )
 
-// offers returns the kinds of storms that can be added, with the scenario's classes and dependencies in their examples.
+// offers returns the kinds of storms that can be added to the scenario, with its own class and dependency in the keys.
 func (s *stage) offers(sc *scenarios.Scenario) (all []offer) {
 	for _, k := range scenarios.AllKinds().Storms {
 		_, keys, _ := strings.Cut(strings.TrimSuffix(k.Example, "}"), ", "+k.Name+": ")

@@ -19,15 +19,14 @@ import (
 	"qsim/scenarios/pool"
 )
 
-// mostAtOnce, slowest and idle limit HTTP requests, so that a page cannot overload the process that serves it.
+// mostAtOnce and the constants below limit HTTP requests, so that no page can overload the process that serves it.
 const (
 	mostAtOnce = 4                // further ones wait
 	slowest    = 10 * time.Second // longest time for a browser to send a request or take a line
 	idle       = 2 * time.Minute  // longest time that a connection may stay open without a request
 )
 
-// Server serves the interactive page of one scenario. Every address on it begins with a token, known only to the
-// person who started the program.
+// Server serves the page of one scenario by HTTP, at addresses with a token that only whoever started it knows.
 type Server struct {
 	*stage
 	host   string // host name of the page: that of another machine allows access from there
@@ -36,15 +35,15 @@ type Server struct {
 	places pool.Gate // limit on concurrent requests
 }
 
-// New returns the server of a scenario's page, which is opened at an address with the given host name.
+// New returns a Server of the scenario in the options; host is the host name by which browsers open the page.
 func New(host string, o Options) *Server {
 	return &Server{newStage(o), host, rand.Text(), document{Run: o.Run}.html(), make(pool.Gate, mostAtOnce)}
 }
 
-// Path returns the path of the page's address, with the token.
+// Path returns the path of the page's address, which is its token between slashes.
 func (s *Server) Path() string { return "/" + s.token + "/" }
 
-// Serve serves the page until ctx ends, and then returns nil.
+// Serve serves the page to connections of listener until ctx ends, and then returns nil.
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	server := &http.Server{Handler: s, ReadHeaderTimeout: slowest / 2, WriteTimeout: slowest, IdleTimeout: idle,
 		MaxHeaderBytes: 16 << 10, BaseContext: func(net.Listener) context.Context { return ctx }}
@@ -55,7 +54,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	return nil
 }
 
-// ServeHTTP answers requests for the page and its data.
+// ServeHTTP answers a request for the page, for a file of it, or for simulations. Without the token it refuses.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "+
@@ -82,13 +81,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serves reports whether a request may name host as the page's: this machine, or, if the page is also for others, its
-// own host name or an IP address. Another name may be that of a site that was made to lead here (DNS rebinding).
+// serves reports whether a request may have this host name: one of this machine or, if the page is also for others, the
+// page's own or an IP address. Any other may be that of a site whose name was made to lead here (DNS rebinding).
 func (s *Server) serves(host string) bool {
 	return ui.IsLocal(host) || !ui.IsLocal(s.host) && (host == s.host || net.ParseIP(host) != nil)
 }
 
-// show answers a request for one of the files of the page.
+// show answers a request with the page itself (path is "") or its script or style sheet.
 func (s *Server) show(w http.ResponseWriter, r *http.Request, path string) {
 	kind, known := map[string]string{"": "html", "play.js": "javascript", "play.css": "css"}[path]
 	if !known {
@@ -105,8 +104,8 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, path string) {
 
 var crossOrigin = http.NewCrossOriginProtection()
 
-// answer reads a request and answers it with lines of JSON, each as soon as its content is computed. It ends when the
-// browser gives the request up, which the page does when a newer setting makes it stale.
+// answer reads a request for simulations and answers it by do with lines of JSON, each sent as soon as it is computed.
+// It stops when the browser gives the request up, which the page does when a newer setting makes it stale.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, do func(context.Context, *ask, *stream)) {
 	if err := crossOrigin.Check(r); err != nil {
 		http.Error(w, "the page asks for itself alone", http.StatusForbidden)
@@ -132,13 +131,13 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, do func(context.
 	do(ctx, a, &stream{flushed{w, control}})
 }
 
-// flushed is a writer that sends every write to the browser at once.
+// flushed is a writer of an HTTP answer that sends each write to the browser at once.
 type flushed struct {
 	to      io.Writer
 	control *http.ResponseController
 }
 
-// Write writes one line of an answer and sends it to the browser at once.
+// Write sends one line of an answer, for which the browser has the time slowest.
 func (f flushed) Write(line []byte) (int, error) {
 	_ = f.control.SetWriteDeadline(time.Now().Add(slowest))
 	n, err := f.to.Write(line)

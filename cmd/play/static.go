@@ -22,15 +22,15 @@ import (
 	"qsim/scenarios"
 )
 
-// Static is the page as files that need no server program: the browser simulates the scenario, or any built-in one.
+// Static is the page as files that need no server: the browser simulates the page's scenario, or any built-in one.
 type Static struct {
 	*stage
 	folder string
 	files  []results.File // the first two take Go to make
 }
 
-// NewStatic returns the static page of a scenario, to be written into a folder. It returns an error for a scenario that
-// cannot be simulated in a browser, and for a folder with files of the same names that are not an earlier page's.
+// NewStatic returns the static page of the scenario in the options, for Write to put into a folder. It is an error if
+// no browser can simulate the scenario, or if the folder has files of the same names that are not an earlier page's.
 func NewStatic(folder string, o Options) (*Static, error) {
 	o.Fits, o.Parallel = fitsBrowser, 1 // which always takes policies in their order
 	sc, seen := newStage(o).load(&ask{})
@@ -63,9 +63,9 @@ func NewStatic(folder string, o Options) (*Static, error) {
 	return &Static{newStage(o), folder, files}, err
 }
 
-// Write writes the page, and makes its folder. It needs Go and the source of this program, since the engine for the
-// browser is not part of the program: it would add 4 MB, and as much to the repository with every change. The
-// source is searched where the program was built, or, if that is unknown, around the working directory.
+// Write makes the folder and writes the page's files into it. It needs Go and the source of this program, to build the
+// engine for the browser: as a part of the program that would add 4 MB, and as much to the repository with every
+// change. The source is searched where the program was built or, if that is unknown, around the working directory.
 func (s *Static) Write(ctx context.Context) error {
 	work, err := os.MkdirTemp("", "qsim-static-")
 	if err != nil {
@@ -82,8 +82,8 @@ func (s *Static) Write(ctx context.Context) error {
 	return results.Replace(s.folder, s.files)
 }
 
-// opening returns, as a script, the beginning of the answer to the page's first request, up to the charts of one seed:
-// they are shown at once, while the browser loads the engine, which gives the same answer.
+// opening returns a script with the beginning of the answer to the page's first request, up to the charts of one seed.
+// The page shows it at once, while the browser loads the engine, which gives the same answer.
 func (s *Static) opening(ctx context.Context) []byte {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -93,13 +93,13 @@ func (s *Static) opening(ctx context.Context) []byte {
 	return slices.Concat([]byte("const opening = "), text, []byte(";\n"))
 }
 
-// opening is a writer of answers to a page that keeps the lines up to the first charts, and then stops the answer.
+// opening is a writer for an answer's lines that keeps those up to the first charts, and then stops the simulations.
 type opening struct {
 	lines []byte
 	stop  func()
 }
 
-// Write keeps one line of an answer to the page, and stops the answer once the first charts have come.
+// Write keeps one line of an answer. If that is a result, and so has charts, it calls stop.
 func (o *opening) Write(line []byte) (int, error) {
 	o.lines = append(o.lines, line...)
 	if bytes.HasPrefix(line, []byte(`{"seeds":`)) {
@@ -108,16 +108,16 @@ func (o *opening) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// engine is the content of engine.js: the simulator for the browser, which a web worker runs.
+// engine is the content of engine.js as JSON: the simulator that a web worker of a static page runs.
 type engine struct {
 	Wasm   []byte `json:"wasm"`   // gzipped WebAssembly; base64, since scripts on disk cannot fetch files
 	Script string `json:"script"` // script of the worker
 }
 
-// hot lists the packages that a simulation spends its time in. Only in these are calls inlined, for a file 8 % smaller.
+// hot lists the packages in which a simulation spends its time. Only there are calls inlined: engine.js is 8 % smaller.
 var hot = []string{"runtime", "qsim/engine/...", "qsim/policies", "qsim/results/measure", "qsim/scenarios/world"}
 
-// buildEngine builds the engine for the browser in a folder and returns it as a script, with Go's support code.
+// buildEngine returns the content of engine.js, with the simulator as WebAssembly, which it builds in a folder.
 func buildEngine(ctx context.Context, work string) ([]byte, error) {
 	workspace, err := lean(ctx, work)
 	if err != nil {
@@ -148,7 +148,7 @@ func buildEngine(ctx context.Context, work string) ([]byte, error) {
 	return slices.Concat([]byte("const engine = "), content, []byte(";\n")), err
 }
 
-// goCommand runs the go command for the browser in a workspace (a go.work file, or "off"), and returns its output.
+// goCommand runs the go command for the browser (GOOS=js) with a go.work file, or "off", and returns its output.
 func goCommand(ctx context.Context, workspace string, words ...string) (string, error) {
 	command := exec.CommandContext(ctx, "go", words...)
 	command.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOFLAGS=", "GOWORK="+workspace)
@@ -167,11 +167,11 @@ func goCommand(ctx context.Context, workspace string, words ...string) (string, 
 	return strings.TrimSpace(string(out)), nil
 }
 
-// plotModule is the path of the Go module that draws charts.
+// plotModule is the path of the Go module that draws charts, of which lean makes a smaller copy.
 const plotModule = "gonum.org/v1/plot"
 
-// lean writes into a folder a go.work that makes the engine for the browser smaller, and returns its path. It replaces
-// plotModule by a copy without LaTeX, formats other than SVG, and fonts of no chart (page/liberation.go.txt), which the
+// lean writes a go.work into a folder and returns its path. With it the engine for the browser is built with a copy of
+// plotModule without LaTeX, formats other than SVG, and fonts of no chart (page/liberation.go.txt), all of which the
 // linker would include: 3 MB gzipped. The copy's path, which the engine contains, is relative, and so always the same.
 func lean(ctx context.Context, folder string) (file string, err error) {
 	module, err := goCommand(ctx, "off", "list", "-m", "-f", "{{.Dir}}", plotModule)

@@ -29,7 +29,7 @@ import (
 
 var long = flag.Bool("long", false, "hold every shipped scenario to its fingerprints in a browser: an hour")
 
-// TestStatic tests a static page: from disk, from a web server, and its simulations.
+// TestStatic writes a static page twice, and checks it when opened from disk and from a web server.
 func TestStatic(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "page")
 	o := Options{Name: "somebody/small.yaml", Source: []byte(small), Run: "somebody/small.yaml", Version: "0.1.0"}
@@ -61,7 +61,7 @@ func TestStatic(t *testing.T) {
 	}
 }
 
-// static opens a static page from disk, with a fragment.
+// static opens a written static page from disk, with a fragment in its address, and returns its folder's address too.
 func static(t *testing.T, folder, fragment string) (tb *browsertest.Tab, address string) {
 	t.Helper()
 	address = "file://" + folder + "/"
@@ -71,8 +71,8 @@ func static(t *testing.T, folder, fragment string) (tb *browsertest.Tab, address
 // mostGzipped is the largest allowed size of all files of a static page together, compressed by gzip, in bytes: 4 MB.
 const mostGzipped = 4e6
 
-// staticPageWorks opens the page from disk, without a network: its charts are shown before the engine has loaded, the
-// engine's results equal those of the served page byte for byte, and sliders, undo, links and scenarios work as there.
+// staticPageWorks checks the page opened from disk, without a network: charts are shown before the engine has loaded,
+// its results equal those of the served page byte for byte, and sliders, undo, links and scenarios work as there.
 func staticPageWorks(t *testing.T, folder string) {
 	tb, address := static(t, folder, "")
 	tb.Until(`document.querySelector("#out .time")`)
@@ -150,7 +150,7 @@ func staticPageWorks(t *testing.T, folder string) {
 	other.Until(`document.getElementById("state").textContent.includes("its engine is of another version than its first charts")`)
 }
 
-// staticPageServed checks the size of the page, and opens it on an ordinary web server.
+// staticPageServed checks the size of a static page, and that it works from an ordinary web server.
 func staticPageServed(t *testing.T, folder string) {
 	var weight int64
 	files, err := os.ReadDir(folder)
@@ -202,7 +202,7 @@ func (c *counter) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// lightest returns the shipped scenarios, those with the fewest jobs first.
+// lightest returns the names of the shipped scenarios, those with the fewest jobs to simulate first.
 func lightest() (names []string) {
 	jobs := map[string]float64{}
 	for _, b := range scenarios.Builtin() {
@@ -215,7 +215,7 @@ func lightest() (names []string) {
 	return names
 }
 
-// someScenarios are how many are held to their fingerprints without -long.
+// someScenarios is how many scenarios staticFingerprints compares without -long.
 const someScenarios = 8
 
 // staticFingerprints compares the fingerprints of shipped scenarios, simulated in a browser with two seeds under each
@@ -260,8 +260,8 @@ func staticFingerprints(t *testing.T, folder string) {
 	}
 }
 
-// TestStaticRefusals runs --static with inputs that it must refuse: a scenario that uses files, one that is too
-// large, a folder with other files, and a machine without a Go that could build the engine.
+// TestStaticRefusals checks what --static refuses: scenarios that use files or are too large, folders with other files,
+// and machines without a Go that can build the engine.
 func TestStaticRefusals(t *testing.T) {
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "waits.csv"), []byte("0.3s\n"), 0o600); err != nil {

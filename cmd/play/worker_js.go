@@ -11,8 +11,8 @@ import (
 	"qsim/scenarios"
 )
 
-// Work answers the requests of a static page in a worker of the browser, one at a time, for as long as the worker
-// lives: page/worker.js calls the function that Work sets. To give a request up, the page ends its worker.
+// Work makes a web worker answer the requests of a static page, for as long as the worker lives: it sets the function
+// that page/worker.js calls for each. To give a request up, the page ends the worker.
 func Work() {
 	stages := map[string]*stage{} // by scenario
 	js.Global().Set("answer", js.FuncOf(func(_ js.Value, request []js.Value) any {
@@ -31,8 +31,8 @@ func Work() {
 	select {}
 }
 
-// answer answers one request about a scenario: the page's own, which the JSON of its Options describes, or a built-in
-// one. If kind is "", it only loads the scenario for later requests.
+// answer writes the answer to a request of a kind ("run" or "trace") about a scenario: the page's own, with the Options
+// in own as JSON, or a built-in one. If kind is "", it only loads the scenario for later requests.
 func answer(stages map[string]*stage, own, scenario, kind, body string, out *stream) error {
 	if stages[scenario] == nil {
 		o, err := browserOptions(own, scenario)
@@ -70,10 +70,10 @@ func browserOptions(own, scenario string) (o Options, err error) {
 	return o, nil
 }
 
-// poster is a writer in a web worker that sends every write to the page as a message.
+// poster is a writer that sends each write from a web worker to its page, as a message.
 type poster struct{}
 
-// Write posts one line of an answer to the page.
+// Write posts one line of an answer.
 func (poster) Write(line []byte) (int, error) {
 	js.Global().Call("postMessage", string(line))
 	return len(line), nil

@@ -1,5 +1,5 @@
-// Package input loads scenarios for commands: by name, with overrides of keys and a choice of policies, and prints
-// their diagnostics.
+// Package input loads scenarios for commands, by file or name, with overrides of keys and a choice of policies, and
+// prints their diagnostics.
 package input
 
 import (
@@ -15,7 +15,7 @@ import (
 	"qsim/scenarios/diagnostics"
 )
 
-// Sets parses the values of --set flags, KEY=VALUE each, into scenario overrides.
+// Sets returns the overrides that the values of --set flags, KEY=VALUE each, stand for.
 func Sets(texts []string) ([]scenarios.Override, error) {
 	var all []scenarios.Override
 	for _, text := range texts {
@@ -28,7 +28,7 @@ func Sets(texts []string) ([]scenarios.Override, error) {
 	return all, nil
 }
 
-// Options are the options of Load: overrides, policies, whether warnings are errors, and where diagnostics go.
+// Options are the options of Load, from a command's flags.
 type Options struct {
 	Sets     []scenarios.Override
 	Policies []string // labels or kinds of policies to select; or kinds and maps of policies to add; none: all
@@ -37,7 +37,7 @@ type Options struct {
 	Notes    io.Writer // destination of warnings
 }
 
-// Scenario is a loaded scenario with its overrides.
+// Scenario is a scenario as a command uses it: loaded, with the overrides and policies of the command line.
 type Scenario struct {
 	Name     string              // display name of the scenario
 	Scenario *scenarios.Scenario // loaded scenario; nil if Load fails
@@ -49,8 +49,8 @@ type Scenario struct {
 	Diagnostics diagnostics.List // errors and warnings, also if Load fails
 }
 
-// Load loads a scenario from a file, or a built-in one, and prints its diagnostics (errors and warnings). If these
-// include an error, it returns a ui.Failure without a text, as that has been printed.
+// Load loads a scenario, by a file's path or the name of a built-in one, and prints its errors and warnings. If it has
+// an error, Load returns a ui.Failure without a text, since that has been printed.
 func Load(name string, o Options) (Scenario, error) {
 	shown, src, err := scenarios.Open(name)
 	if err != nil {
@@ -101,8 +101,8 @@ func Load(name string, o Options) (Scenario, error) {
 	return Scenario{shown, scenario, src, o.Sets, keep, added, diagnostics}, nil
 }
 
-// chosen splits the values of --policy: keep has labels and kinds of the scenario's own policies, and unknown names,
-// which Load refuses; added has other kinds, and maps in YAML: policies to add to the scenario.
+// chosen divides the values of --policy: keep has labels and kinds of the scenario's own policies, and unknown names,
+// which Load refuses; added has overrides that add other policies, given as a kind or a YAML map, to the scenario.
 func chosen(scenario *scenarios.Scenario, policies []string) (keep []string, added []scenarios.Override) {
 	for _, policy := range policies {
 		isMap := strings.HasPrefix(strings.TrimSpace(policy), "{")
@@ -116,7 +116,7 @@ func chosen(scenario *scenarios.Scenario, policies []string) (keep []string, add
 	return keep, added
 }
 
-// Kinds returns the names of all kinds of policies.
+// Kinds returns the names of all kinds of policies that this program knows, such as fifo.
 func Kinds() []string {
 	var names []string
 	for _, kind := range scenarios.PolicyKinds() {
@@ -125,7 +125,7 @@ func Kinds() []string {
 	return names
 }
 
-// PolicyNames returns the labels and kinds that --policy accepts for the scenario, each once.
+// PolicyNames returns the labels and kinds of the scenario's policies, for --policy, each once.
 func PolicyNames(scenario *scenarios.Scenario) []string {
 	var names []string
 	for _, p := range scenario.Policies {
@@ -134,8 +134,8 @@ func PolicyNames(scenario *scenarios.Scenario) []string {
 	return plain.Distinct(names)
 }
 
-// OpenError adds an exit code to an error of opening or running a scenario: a failure to read or write a file that
-// exists is an I/O error, any other, such as a wrong name, a usage error.
+// OpenError returns an error of opening or running a scenario with an exit code: ExitIO if a file that exists could not
+// be read or written, ExitUsage for others, such as a wrong name.
 func OpenError(err error) error {
 	if _, ok := errors.AsType[*fs.PathError](err); ok && !errors.Is(err, fs.ErrNotExist) {
 		return ui.Fail(ui.ExitIO, err)

@@ -15,11 +15,11 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// ciFiles are the files for continuous integration, with the schemas that are published for them; testdata/ci/README.md
-// has their sources.
+// ciFiles maps the example files for continuous integration to the published JSON schemas of their formats;
+// testdata/ci/README.md has the sources.
 var ciFiles = map[string]string{"ci/github.yml": "github-workflow", "ci/gitlab.yml": "gitlab-ci"}
 
-// ciProblem returns the violation of a published schema by a file.
+// ciProblem returns an error if the YAML text of a CI file violates the schema called name in testdata/ci.
 func ciProblem(t *testing.T, name string, text []byte) error {
 	t.Helper()
 	packed, err := os.Open(filepath.Join("testdata/ci", name+".json.gz"))
@@ -95,7 +95,7 @@ func TestCIFilesFindFaults(t *testing.T) {
 	}
 }
 
-// TestCIFilesGate runs the lines that gate, as they stand in the files, on a scenario with a missed objective.
+// TestCIFilesGate runs the commands in the CI files' steps on a scenario with a missed objective: they must exit 1.
 func TestCIFilesGate(t *testing.T) {
 	t.Parallel()
 	var workflow struct {

@@ -13,39 +13,38 @@ import (
 // a scenario and its results reads no clock, starts no goroutine, draws no hidden
 // randomness and lets the order of no map reach its output.
 
-// deterministic are the packages that must be deterministic: without clock, global randomness, goroutines or map order.
+// deterministic lists the packages that may use no clock, global randomness, goroutine or map order: TestDeterminism.
 var deterministic = []string{"engine", "engine/check", "engine/dist", "engine/keyed", "engine/memstore", "engine/sim", "policies", "results", "results/measure", "results/report", "scenarios", "scenarios/chaos", "scenarios/checks",
 	"scenarios/estimate", "scenarios/imports", "scenarios/origins", "scenarios/pool", "scenarios/reference", "scenarios/spec", "scenarios/study",
 	"scenarios/validate", "scenarios/world"}
 
-// concurrent are the files in deterministic packages that may start goroutines and read the clock: the pool spreads
-// seeds, worlds, cells and settings over processors, and its callers store results by index; no simulation listens to
-// its store.
+// concurrent lists the files of deterministic packages that may start goroutines and read the clock: in the pool
+// callers store results by index, and no simulation listens to its store.
 var concurrent = []string{"engine/memstore/listen.go", "scenarios/pool/pool.go"}
 
-// portable lists the packages whose floats affect the further course of a run. The fingerprint of a run must be equal
-// on every processor, so they may not call functions with processor-specific assembly.
+// portable lists the packages whose floats affect the course of a run. Its fingerprint must be equal on all processors,
+// so they may not call math functions that have assembly for some.
 var portable = []string{"engine", "engine/check", "engine/dist", "engine/keyed", "engine/memstore", "engine/sim", "policies"}
 
-// rounded are the packages of which every product of floats is rounded by float64(...) before anything is added to it: a
-// processor that multiplies and adds at once would give other last digits.
+// rounded lists the packages in which each product of floats must be rounded by float64(...) before it is added to:
+// processors with a fused multiply-add would else give other last digits.
 var rounded = []string{"results", "results/measure"}
 
-// bannedSums lists packages that sum floats in a processor-specific order.
+// bannedSums lists packages that add floats in an order that depends on the processor: not to be imported by rounded.
 var bannedSums = []string{"gonum.org/v1/gonum/stat", "gonum.org/v1/gonum/floats"}
 
-// bannedCalls lists functions, by package, whose result depends on the machine or the time.
+// bannedCalls lists functions, by package, that deterministic packages may not call: they depend on machine or time.
 var bannedCalls = map[string][]string{
 	"os":   {"Getpid", "Hostname"},
 	"time": {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"},
 }
 
-// bannedMath lists the functions of package math whose last bit differs between processors.
+// bannedMath lists functions of package math that portable packages may not call: processors differ in their last bit.
 var bannedMath = []string{"Acos", "Acosh", "Asin", "Asinh", "Atan", "Atan2", "Atanh", "Cbrt", "Cos", "Cosh", "Erf", "Erfc", "Erfcinv", "Erfinv",
 	"Exp", "Exp2", "Expm1", "Gamma", "Hypot", "J0", "J1", "Jn", "Lgamma", "Log", "Log10", "Log1p", "Log2", "Pow", "Pow10",
 	"Sin", "Sincos", "Sinh", "Tan", "Tanh", "Y0", "Y1", "Yn"}
 
-// bannedImports are packages without a deterministic use.
+// bannedImports lists packages with no deterministic use, which deterministic packages may not import.
 var bannedImports = []string{"crypto/rand", "math/rand", "math/rand/v2", "hash/maphash"}
 
 func checkDeterminism(p *sourcePackage) (problems []string) {
@@ -75,7 +74,7 @@ func checkDeterminism(p *sourcePackage) (problems []string) {
 	return problems
 }
 
-// checkSchedule finds uses of the clock and the scheduler, which would make results irreproducible.
+// checkSchedule returns a problem, as text, for each use of the clock or of goroutines in a deterministic file.
 func checkSchedule(p *sourcePackage, f *sourceFile) (problems []string) {
 	ast.Inspect(f.syntax, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -92,7 +91,7 @@ func checkSchedule(p *sourcePackage, f *sourceFile) (problems []string) {
 	return problems
 }
 
-// checkCalls finds uses of the named functions of a package, called or passed on.
+// checkCalls returns a problem, as text, for each use in f of a function in names from the package path.
 func checkCalls(p *sourcePackage, f *sourceFile, path string, names []string) (problems []string) {
 	ast.Inspect(f.syntax, func(n ast.Node) bool {
 		identifier, ok := n.(*ast.Ident)
@@ -108,7 +107,7 @@ func checkCalls(p *sourcePackage, f *sourceFile, path string, names []string) (p
 	return problems
 }
 
-// checkProducts finds sums and differences of floats with a product as a term that is not rounded.
+// checkProducts returns a problem, as text, for each sum or difference of floats with a product that is not rounded.
 func checkProducts(p *sourcePackage, f *sourceFile) (problems []string) {
 	isProduct := func(e ast.Expr) bool {
 		for {
@@ -148,8 +147,7 @@ func checkProducts(p *sourcePackage, f *sourceFile) (problems []string) {
 	return problems
 }
 
-// checkMapOrder finds loops over maps, and keys and values of maps that are not sorted
-// at once.
+// checkMapOrder returns a problem, as text, for each loop over a map, and for keys or values of a map not sorted.
 func checkMapOrder(p *sourcePackage, f *sourceFile) (problems []string) {
 	sorted := map[ast.Node]bool{}
 	ast.Inspect(f.syntax, func(n ast.Node) bool {
@@ -175,7 +173,7 @@ func checkMapOrder(p *sourcePackage, f *sourceFile) (problems []string) {
 	return problems
 }
 
-// callee returns the package and name of the function in a call, if it names one.
+// callee returns the package path and the name of the function that a call names; "" if it is a method or a value.
 func callee(p *sourcePackage, call *ast.CallExpr) (path, name string) {
 	selector, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok {

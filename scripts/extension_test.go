@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// fog is the source of an invented kind of storm: in its window promotions get lost.
+// fog is Go source of an invented kind of storm, for TestExtension: in its window promotions get lost.
 const fog = `package spec
 
 import "qsim/engine/fault"
@@ -24,7 +24,7 @@ var _ = builtInStorm(165, "fog", func(t *FogStorm, _ Duration) Effect {
 })
 `
 
-// lull is the source of an invented chart: the share of idle workers.
+// lull is Go source of an invented chart, for TestExtension: the share of idle workers.
 const lull = `package report
 
 import "gonum.org/v1/plot"
@@ -52,7 +52,8 @@ func lullChart(d *drawing) *sheet {
 }
 `
 
-// hush is the source of an invented kind of policy: a node claims no retries for a while after one has failed.
+// hush is Go source of an invented kind of policy, for TestExtension: no retries are claimed for a while after one
+// failed.
 const hush = `package policies
 
 import (
@@ -91,7 +92,7 @@ func (p *hush) Observe(o *engine.Observation) {
 func (p *hush) Guarantees() Promise { return Promise{Ranked: true} }
 `
 
-// inFog is a scenario with the invented storm and policy, and an objective on an invented metric.
+// inFog is a scenario with the storm of fog, the policy of hush, and an objective on a metric that TestExtension adds.
 const inFog = `duration: 5m
 seeds: 1
 engine: {workers: 4, promoter: {every: 1s}}

@@ -15,12 +15,12 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write what the program does now into testdata/frozen")
 
-// TestFrozen compares the output of the program with frozen files: that of qsim list, the references, and the schema. A
-// commit that changes any of them must explain it. Fingerprints of every scenario, and whole summaries, are frozen in
-// scenarios/world, whose tests run them all.
+// TestFrozen compares the output of qsim list and qsim schema, and the files REFERENCE.md, with what was frozen before.
+// A commit that changes any of them must explain it. Fingerprints of every scenario, and whole summaries, are frozen in
+// scenarios/world.
 //
-// A changed program is tested again although another process runs it: go test's cache depends on the files that a
-// test opens, and this one opens all.
+// It opens every file of the repository, so that go test's cache, which depends on files opened by the test, never
+// hides a change in the program, which another process runs.
 func TestFrozen(t *testing.T) {
 	t.Parallel()
 	if _, err := treeFiles(); err != nil {
@@ -78,7 +78,7 @@ func TestFrozen(t *testing.T) {
 	})
 }
 
-// references are the manuals written by qsim list.
+// references lists the files REFERENCE.md, by folder, with their titles and the topics of qsim list that fill them.
 var references = []struct {
 	folder, title, about string
 	topics               []string
@@ -89,7 +89,7 @@ var references = []struct {
 	{"results", "Metric reference", "Every metric, its unit, and what an objective may narrow it by. How they are measured: [README](README.md).", []string{"metrics"}},
 }
 
-// firstWords returns the first word of each line.
+// firstWords returns the first word of each line of a text that has one.
 func firstWords(text []byte) (names []string) {
 	for line := range strings.Lines(string(text)) {
 		if words := strings.Fields(line); len(words) > 0 {
@@ -99,7 +99,8 @@ func firstWords(text []byte) (names []string) {
 	return names
 }
 
-// compareFrozen compares a text with its golden in testdata/frozen, and shows the lines that differ.
+// compareFrozen fails the test, showing the lines that differ, if got is not the text of a file in testdata/frozen.
+// With -rewrite it writes the file.
 func compareFrozen(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", "frozen", name)

@@ -16,7 +16,7 @@ var (
 	fuzzTarget = regexp.MustCompile(`(?ms)^func (Fuzz\w+)\(f \*testing\.F\) \{\n(.*?)^\}`)
 )
 
-// TestFuzzTargets checks that scripts/test runs every fuzz target, each with seed inputs.
+// TestFuzzTargets checks that scripts/test runs every fuzz target of the module, and that each has seed inputs.
 func TestFuzzTargets(t *testing.T) {
 	script, err := os.ReadFile("test")
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// mayImport is the import graph of this module, without a circle: for each package the packages that it may import.
-// Only scenarios/world imports the language, policies, simulation and memory store together, and only cmd/bench
-// PostgreSQL. Tests are exempt.
+// mayImport is the import graph of this module, without a cycle: for each package the packages that it may import. Only
+// scenarios/world imports the language, policies, simulation and memory store together, and only cmd/bench PostgreSQL.
+// Tests are exempt.
 var mayImport = map[string][]string{
 	"engine":              {"engine/heap", "engine/keyed"},
 	"engine/heap":         {},
@@ -77,8 +77,8 @@ var mayImport = map[string][]string{
 	"scenarios/...": {"engine/quantity", "scenarios", "scenarios/checks", "scenarios/diagnostics", "scenarios/origins", "scenarios/spec", "scenarios/tree", "scenarios/pool", "scenarios/world", "engine", "engine/check", "engine/dist", "engine/fault", "engine/keyed", "engine/sim", "engine/memstore", "policies", "results", "results/measure", "results/text", "results/plain"},
 }
 
-// mayUse maps each module of others to the packages that may import it. The engine is not among them: it is the
-// standard library only.
+// mayUse lists, for each foreign module, the packages that may import it. The engine is in no row: it has only the
+// standard library.
 var mayUse = map[string][]string{
 	"git.sr.ht/~sbinet/gg":                    {"results/report"}, // the pen of gonum's bitmaps
 	"github.com/HdrHistogram/hdrhistogram-go": {"results/measure"},
@@ -105,8 +105,8 @@ var mayUse = map[string][]string{
 	"gonum.org/v1/plot":                        {"results/report"},
 }
 
-// rule returns the row of a table for a package or module: the package's own, or that of the longest parent ending
-// in /... for packages, or that of its module.
+// rule returns the row of mayImport for a package: its own or, if it has none, that of its longest parent ending in
+// /...; false if there is neither.
 func rule(table map[string][]string, path string) (row []string, ok bool) {
 	if row, ok = table[path]; ok {
 		return row, true
@@ -119,7 +119,7 @@ func rule(table map[string][]string, path string) (row []string, ok bool) {
 	return nil, false
 }
 
-// moduleOf returns the row of mayUse for an import path, or "".
+// moduleOf returns the foreign module in mayUse that an import path belongs to; "" if it is in none.
 func moduleOf(path string) string {
 	for name := range mayUse {
 		if path == name || strings.HasPrefix(path, name+"/") {
@@ -167,8 +167,7 @@ func TestImportGraph(t *testing.T) {
 	}
 }
 
-// TestScenariosReachNoSimulation: the language of scenarios imports no package that executes them, not even
-// indirectly.
+// TestScenariosReachNoSimulation checks that package scenarios may import no simulation, not even indirectly.
 func TestScenariosReachNoSimulation(t *testing.T) {
 	seen := map[string]bool{}
 	for reach := []string{"scenarios"}; len(reach) > 0; reach = reach[1:] {

@@ -23,21 +23,21 @@ var (
 	chaosFor = flag.Int("chaos-seeds", 2000, "with -long: of how many seeds chaos draws worlds")
 )
 
-// A keptMutant is a planted mistake in the product's code that tests or chaos must find: see testdata/mutants.
+// keptMutant is a mistake to plant in the product's code that tests or chaos must find: see testdata/mutants.
 type keptMutant struct {
 	number, name string
 	by           []string // finders that must detect the mutant: chaos, or the tests of that package
 	edits        []edit
 }
 
-// edit replaces whole lines that occur in a file exactly once.
+// edit is a change of a file: it replaces whole lines, which must occur there exactly once.
 type edit struct{ file, before, after string }
 
-// byChaos is the name of package chaos among the finders of mutants.
+// byChaos stands for qsim chaos in keptMutant.by, where other names are packages.
 const byChaos = "chaos"
 
-// keptMutants reads all kept mutants. In a file of testdata/mutants, a mutant is a paragraph: its number and effect,
-// its finders, and for each place the file, the removed lines, and the added ones.
+// keptMutants returns all mutants in testdata/mutants. There a mutant is a paragraph: a line with its number and
+// effect, one with its finders, and for each edit the file, the removed lines (-) and the added ones (+).
 func keptMutants(t *testing.T) (all []*keptMutant) {
 	t.Helper()
 	paths, err := filepath.Glob("testdata/mutants/*.txt")
@@ -85,7 +85,7 @@ func parseMutant(paragraph string) (*keptMutant, error) {
 	return m, nil
 }
 
-// planted returns the files changed by the mutant m, with its changes.
+// planted returns the texts, by path, of the files that the mutant changes, with its edits made.
 func (m *keptMutant) planted() (map[string]string, error) {
 	files := map[string]string{}
 	for _, e := range m.edits {
@@ -105,8 +105,8 @@ func (m *keptMutant) planted() (map[string]string, error) {
 	return files, nil
 }
 
-// writeOverlay writes changed files for go build's overlay, by their paths in the repository, and returns the flag for
-// it.
+// writeOverlay writes files, by path in the repository, for the go command to compile in place of the present ones. It
+// returns the -overlay flag for that.
 func writeOverlay(dir string, files map[string]string) (string, error) {
 	top, err := filepath.Abs("..")
 	if err != nil {
@@ -128,8 +128,8 @@ func writeOverlay(dir string, files map[string]string) (string, error) {
 	return "-overlay=" + overlay, os.WriteFile(overlay, text, 0o600)
 }
 
-// foundBy reports whether a finder (tests or chaos) detects the mutant in an overlay, and how. A program that does not
-// end counts as found by tests, whose deadline shows where it hangs, and not by chaos.
+// foundBy reports whether a finder (chaos, or a package's tests) detects the mutant planted by an overlay flag, and the
+// line that shows it. A program that does not end counts as found by tests, whose deadline shows where it hangs.
 func foundBy(t *testing.T, who, overlay string) (found bool, how string) {
 	program := filepath.Join(t.TempDir(), "program")
 	build := []string{"build", "-pgo=off", overlay, "-o", program, "./cmd/qsim"}
@@ -163,8 +163,8 @@ func foundBy(t *testing.T, who, overlay string) (found bool, how string) {
 	return err != nil, fmt.Sprint(err)
 }
 
-// TestKeptMutants checks that every kept mutant still fits the code. With -long it plants each of them, and checks
-// that all its finders detect it; mutants without finders do not belong there.
+// TestKeptMutants checks that the edits of all kept mutants fit the present code. With -long it plants each mutant and
+// checks that all its finders detect it.
 func TestKeptMutants(t *testing.T) {
 	numbers, paths := map[string]bool{}, []string{byChaos}
 	for _, p := range load(t).packages {
@@ -204,7 +204,7 @@ func TestKeptMutants(t *testing.T) {
 	}
 }
 
-// isAskedFor reports whether the flag selects the mutant m, by itself or by its package.
+// isAskedFor reports whether the flag -kept selects the mutant, by its number or the package of its first edit.
 func (m *keptMutant) isAskedFor() bool {
 	asked, folder := strings.Split(*onlyKept, ","), filepath.ToSlash(filepath.Dir(m.edits[0].file))
 	return *onlyKept == "" || slices.Contains(asked, m.number) || slices.Contains(asked, folder)

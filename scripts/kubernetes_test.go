@@ -10,15 +10,14 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// readManifest decodes a manifest into the type of the API, strictly: no key may be unknown
-// or double.
+// readManifest decodes a Kubernetes manifest; unknown keys, or the same key twice, are errors.
 func readManifest(text []byte) (job batch.Job, err error) {
 	err = yaml.UnmarshalStrict(text, &job)
 	return job, err
 }
 
-// TestManifest checks the manifest against the API of Kubernetes and the flags of the command: every index is a shard
-// of as many as the Job completes.
+// TestManifest checks that kubernetes/sweep.yaml is an indexed Job each of whose pods runs one shard of a sweep, of as
+// many as the Job has completions.
 func TestManifest(t *testing.T) {
 	text, err := os.ReadFile("kubernetes/sweep.yaml")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package scripts holds checks of the repository beyond the compiler's: the import graph, determinism, lengths of files
-// and functions, and the files of the tree.
+// Package scripts tests the repository beyond what the compiler does: the import graph, determinism, lengths of files
+// and functions, budgets of lines, documents, examples and the files of the tree.
 package scripts
 
 import (
@@ -23,7 +23,7 @@ import (
 
 const module = "qsim"
 
-// sourceFile is one Go file of this module.
+// sourceFile is a parsed Go file of this module.
 type sourceFile struct {
 	path    string // path of the file from the top of the repository
 	syntax  *ast.File
@@ -32,7 +32,7 @@ type sourceFile struct {
 	program bool // excluded from the build by a tag: a generator that is run by hand
 }
 
-// sourcePackage is one package of this module with its types.
+// sourcePackage is a package of this module, parsed and type-checked.
 type sourcePackage struct {
 	path   string // import path without the module: "engine/sim"
 	files  []*sourceFile
@@ -40,13 +40,13 @@ type sourcePackage struct {
 	broken error       // the first type error: what is checked by types is not checked
 }
 
-// generated reports whether f is generated code, by the comment in its first lines.
+// generated reports whether the file begins with the comment of generated code.
 func (f *sourceFile) generated() bool { return ast.IsGenerated(f.syntax) }
 
-// handWritten reports whether the limits on length apply to f: tests may be long.
+// handWritten reports whether the limits on lengths apply to the file: it is neither a test nor generated.
 func (f *sourceFile) handWritten() bool { return !f.test && !f.generated() }
 
-// built returns the files of a package that are compiled into a binary.
+// built returns the package's files without tests and files that a build tag excludes.
 func (p *sourcePackage) built() []*sourceFile {
 	var files []*sourceFile
 	for _, f := range p.files {
@@ -59,7 +59,7 @@ func (p *sourcePackage) built() []*sourceFile {
 
 var positions = token.NewFileSet()
 
-// program is the whole module, parsed and type-checked.
+// program is all packages of this module, parsed and type-checked.
 type program struct {
 	packages []*sourcePackage
 	compiled types.Importer // importer of all packages that the module or a sample imports
@@ -79,10 +79,10 @@ func load(t *testing.T) *program {
 	return p
 }
 
-// sampleImports are the imports of samples of faulty code, which the module itself may not have.
+// sampleImports lists standard packages that samples of faulty code import and the module itself may not.
 var sampleImports = []string{"maps", "math", "math/rand/v2", "slices", "sync", "time"}
 
-// listed is the part of the output of go list used by these checks.
+// listed is what loadModule reads of a package in the JSON output of go list.
 type listed struct {
 	ImportPath, Dir, Export                            string
 	GoFiles, IgnoredGoFiles, TestGoFiles, XTestGoFiles []string
@@ -167,8 +167,8 @@ func loadFile(name, shown string) (*sourceFile, error) {
 	return &sourceFile{path: shown, syntax: syntax, lines: bytes.Count(text, []byte("\n"))}, nil
 }
 
-// nested returns the packages of scenarios/conform, a separate module. They are only parsed: type checking would need
-// the module's systems. scripts/test runs vet and staticcheck on them.
+// nested returns the packages of scenarios/conform, which is a module of its own. They are parsed but not type-checked,
+// which would need the systems that it imports; scripts/test runs vet and staticcheck on them.
 func nested(t *testing.T) (packages []*sourcePackage) {
 	t.Helper()
 	paths, err := filepath.Glob("../scenarios/conform/*/*.go")
@@ -191,7 +191,7 @@ func nested(t *testing.T) (packages []*sourcePackage) {
 	return packages
 }
 
-// sample makes a package of one file to test a check, with the import path of a real one.
+// sample returns a package of one file with this text, for the test of a check; path is the real package it stands for.
 func sample(t *testing.T, path, text string) *sourcePackage {
 	t.Helper()
 	syntax, err := parser.ParseFile(positions, path+"/sample.go", text, parser.ParseComments|parser.SkipObjectResolution)
@@ -206,13 +206,13 @@ func sample(t *testing.T, path, text string) *sourcePackage {
 	return p
 }
 
-// problem puts a position before a message.
+// problem returns a formatted message after its position, "FILE:LINE: ".
 func problem(at token.Pos, format string, arguments ...any) string {
 	position := positions.Position(at)
 	return fmt.Sprintf("%s:%d: %s", position.Filename, position.Line, fmt.Sprintf(format, arguments...))
 }
 
-// report fails t for each problem.
+// report fails the test with each of the problems as a message.
 func report(t *testing.T, problems []string) {
 	t.Helper()
 	for _, p := range problems {
@@ -220,8 +220,8 @@ func report(t *testing.T, problems []string) {
 	}
 }
 
-// wantProblems compares the problems that a check found in a sample with the expected ones: each must contain the
-// wanted text at its position.
+// wantProblems fails the test unless got, the problems that a check found in a sample, are as many as want, and each
+// contains the text at its index there.
 func wantProblems(t *testing.T, got, want []string) {
 	t.Helper()
 	if len(got) != len(want) {

@@ -27,14 +27,14 @@ var (
 	leastFound = flag.Float64("least", 95, "with -mutate: per cent of the mutants that must be found")
 )
 
-// mutantTest is one test of a mutated package.
+// mutantTest is one test of a package that TestMutate mutates.
 type mutantTest struct {
 	name string
 	took time.Duration
 	hit  []byte // by mutant, whether the test reaches it where it makes a difference
 }
 
-// mutantRuns runs the tests of a package compiled with all its mutants.
+// mutantRuns runs tests of a package, compiled once with all its mutants, of which each run switches on one.
 type mutantRuns struct {
 	t       *testing.T
 	dir     string // folder of the package
@@ -45,9 +45,9 @@ type mutantRuns struct {
 	slow    atomic.Int64 // mutants that were found by the time that a test took
 }
 
-// TestMutate switches on the mutants of a package, one after the other, and fails unless its own tests find them. It
-// runs only the tests that reach a mutant where it makes a difference; a mutant without such tests survives without a
-// run.
+// TestMutate makes all small mistakes (mutants) that mutate knows in the package of the flag -mutate, one at a time,
+// and fails unless the package's own tests find the share in -least. For each mutant it runs only the tests that reach
+// it where it makes a difference; without any, the mutant survives.
 func TestMutate(t *testing.T) {
 	if *mutated == "" {
 		t.Skip("this is for scripts/mutate")
@@ -95,7 +95,7 @@ func TestMutate(t *testing.T) {
 	}
 }
 
-// draw returns n mutants whose keys contain a text, drawn by a seed, in their order; 0: all of them.
+// draw returns n of the mutants whose keys contain only, chosen by seed, in their order; all of them if n is 0.
 func draw(all []mutant, only string, n int, seed string) []mutant {
 	drawn := slices.DeleteFunc(slices.Clone(all), func(m mutant) bool { return !strings.Contains(m.key, only) })
 	if n == 0 || n >= len(drawn) {
@@ -112,9 +112,8 @@ func draw(all []mutant, only string, n int, seed string) []mutant {
 	return drawn
 }
 
-// equivalents reads the list of equivalent mutants of m, which change nothing observable. In the package's file in
-// testdata/mutants/equivalent, the keys of mutants are on a line each, followed by their common reason, which begins
-// with because. A key without a mutant is an error.
+// equivalents returns, by key, the reasons why mutants of a package change nothing observable, from its file in
+// testdata/mutants/equivalent: lines with keys, then one that begins with "because". A key must have a mutant.
 func equivalents(t *testing.T, m *mutation) map[string]string {
 	t.Helper()
 	path := filepath.Join("testdata", "mutants", "equivalent", strings.ReplaceAll(m.p.path, "/", "-")+".txt")
@@ -146,7 +145,7 @@ func equivalents(t *testing.T, m *mutation) map[string]string {
 	return reasons
 }
 
-// TestEquivalents checks that every mutant listed as equivalent is one of today's mutants, and has a reason.
+// TestEquivalents checks that each mutant listed in testdata/mutants/equivalent exists today and has a reason.
 func TestEquivalents(t *testing.T) {
 	lists, err := filepath.Glob("testdata/mutants/equivalent/*.txt")
 	if err != nil || len(lists) == 0 {
@@ -170,7 +169,8 @@ func TestEquivalents(t *testing.T) {
 	}
 }
 
-// newMutantRuns compiles the tests of a package with some files replaced.
+// newMutantRuns compiles the tests of the package at path with files, its sources with all mutants, in place of its
+// own.
 func newMutantRuns(t *testing.T, path string, files map[string]string) *mutantRuns {
 	r := &mutantRuns{t: t, dir: filepath.Join("..", path), scratch: t.TempDir()}
 	r.program = filepath.Join(r.scratch, "tests")
@@ -190,10 +190,10 @@ func newMutantRuns(t *testing.T, path string, files map[string]string) *mutantRu
 	return r
 }
 
-// mostMemory limits the memory of a mutant's run, in KiB: some would take all there is.
+// mostMemory is the memory, in KiB, that a run with a mutant may take: some mutants would take all there is.
 const mostMemory = 4 << 20
 
-// run runs tests, within a time, and reports whether they passed.
+// run runs the named tests with environment variables env, and reports whether they passed within a time.
 func (r *mutantRuns) run(within time.Duration, names []string, env ...string) bool {
 	ctx, cancel := context.WithTimeout(r.t.Context(), within+5*time.Second)
 	defer cancel()
@@ -210,8 +210,8 @@ func (r *mutantRuns) run(within time.Duration, names []string, env ...string) bo
 	return err == nil
 }
 
-// record runs every test by itself and records its duration, its result and the mutants it reaches. Tests that fail
-// without any mutant, for example because they count allocations, are left out.
+// record fills r.tests: it runs each test of the package by itself, without a mutant, and notes its duration and which
+// mutants it reaches. Tests that fail so, such as those that count allocations, are left out.
 func (r *mutantRuns) record(mutants int) {
 	list, err := exec.CommandContext(r.t.Context(), r.program, "-test.list", "^(Test|Example|Fuzz)").Output()
 	if err != nil {
@@ -239,7 +239,7 @@ func (r *mutantRuns) record(mutants int) {
 	r.t.Logf("%d tests in %.1f s", len(r.tests), all.Seconds())
 }
 
-// reaching returns the tests that execute the code of a mutant, the fastest first.
+// reaching returns the tests that reach a mutant, by its number, where it makes a difference; the fastest first.
 func (r *mutantRuns) reaching(number int) (tests []mutantTest) {
 	for _, test := range r.tests {
 		if test.hit[number] != 0 {
@@ -249,9 +249,8 @@ func (r *mutantRuns) reaching(number int) (tests []mutantTest) {
 	return tests
 }
 
-// findAll returns, for each mutant, the tests that find it: see find. It tries as many mutants at once as there are
-// processors, as most tests use one. Mutants listed as equivalent get ten times the time of others: on a busy machine
-// they are slow too.
+// findAll returns, for each of the mutants, what find returns. It tries as many at once as there are processors.
+// Mutants listed as equivalent get ten times the time of others: on a busy machine they are slow, too.
 func (r *mutantRuns) findAll(mutants []mutant, equivalent map[string]string) []string {
 	finders := make([]string, len(mutants))
 	var next atomic.Int64
@@ -278,9 +277,8 @@ func (r *mutantRuns) findAll(mutants []mutant, equivalent map[string]string) []s
 	return finders
 }
 
-// find returns the tests that fail with a mutant, or take that many times as long; "" if there are none. It begins with
-// the fastest. A run may take as long as all before it: tests that start a server, each by itself when they were
-// recorded, share one.
+// find returns the names of tests that fail with a mutant, or take times as long as without; "" if none do. It begins
+// with the fastest test, and runs more at once as it goes on: a run is to take as long as all before it.
 func (r *mutantRuns) find(number int, tests []mutantTest, times time.Duration) string {
 	spent := time.Second
 	for len(tests) > 0 {

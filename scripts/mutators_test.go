@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// A mutant is one small mistake that a tool can make in a package. All mutants of a package are compiled at once, each
-// behind a number that the environment switches on: schemata, as Untch, Offutt and Harrold have them (Mutation analysis
+// mutant is a small mistake made in a package by mutate. All mutants of a package are compiled at once, each behind a
+// number that an environment variable switches on: schemata, as Untch, Offutt and Harrold have them (Mutation analysis
 // using mutant schemata, 1993). So a mutant costs a run of tests and no build.
 type mutant struct {
 	number int // number of the mutant, from 1
@@ -23,7 +23,7 @@ type mutant struct {
 	key    string // says what is changed, and where, for as long as those lines stay as they are: no line number
 }
 
-// mutation collects the mutants of a package, and its text with all of them.
+// mutation collects the mutants of a package, and the changes of the file in which they are being made.
 type mutation struct {
 	p       *sourcePackage
 	mutants []mutant
@@ -37,14 +37,14 @@ type mutation struct {
 	inserts  []insert
 }
 
-// insert is a text to put into a file at an offset, in place of a number of bytes.
+// insert is a change of a file's text: at an offset, text replaces a number of bytes.
 type insert struct {
 	at, removes int
 	text        string
 	closes      bool // it ends another insert: at one offset, the inner of two comes first
 }
 
-// mutate returns all mutants of p, and its files with all of them compiled in, by path.
+// mutate returns all mutants of a package, and its files, by path, with all of them compiled in but switched off.
 func mutate(p *sourcePackage) (*mutation, map[string]string, error) {
 	m := &mutation{p: p, keys: map[string]int{}}
 	files := map[string]string{}
@@ -61,7 +61,7 @@ func mutate(p *sourcePackage) (*mutation, map[string]string, error) {
 	return m, files, nil
 }
 
-// file mutates one file.
+// file makes the mutants of one file and returns its text with them.
 func (m *mutation) file(f *sourceFile, text []byte) string {
 	m.path, m.text, m.inserts = f.path, text, nil
 	for _, declaration := range f.syntax.Decls {
@@ -100,7 +100,7 @@ func (m *mutation) file(f *sourceFile, text []byte) string {
 	return out.String()
 }
 
-// nameOf returns the name of a function, with its receiver type if it is a method.
+// nameOf returns the name of a function, after its receiver's type and a dot if it is a method.
 func nameOf(d *ast.FuncDecl) string {
 	if d.Recv == nil {
 		return d.Name.Name
@@ -108,8 +108,7 @@ func nameOf(d *ast.FuncDecl) string {
 	return types.ExprString(d.Recv.List[0].Type) + "." + d.Name.Name
 }
 
-// inspect mutates the syntax tree below n, its parts first: a closing insert at an offset precedes those of the
-// enclosing expressions.
+// inspect makes the mutants in the syntax tree root, and puts their inserts in the order in which they nest.
 func (m *mutation) inspect(root ast.Node) {
 	truths := map[ast.Expr]bool{} // conditions; true: of a loop, which would not end if it were always so
 	var nodes []ast.Node
@@ -196,7 +195,7 @@ func (m *mutation) isLiteralTruth(e ast.Expr) bool {
 	return what != nil && what.Parent() == types.Universe
 }
 
-// expression mutates one expression.
+// expression makes the mutants of one expression. isTruth: it is a condition; loops: of a loop.
 func (m *mutation) expression(e ast.Expr, isTruth, loops bool) {
 	if m.isLiteralTruth(e) {
 		m.wrap(e, "(", fmt.Sprintf(" != mutantOn(%d))", m.add(e, m.source(e)+" is not so")))
@@ -226,7 +225,7 @@ func (m *mutation) expression(e ast.Expr, isTruth, loops bool) {
 	}
 }
 
-// operatorMutants are functions in place of an operator, which apply another one if their mutant is on.
+// operatorMutants maps an operator to the function that takes its place: it applies other if its mutant is on.
 var operatorMutants = map[token.Token]struct{ function, other string }{
 	token.LSS: {"mutantLess", "<="}, token.LEQ: {"mutantLessEqual", "<"},
 	token.GTR: {"mutantMore", ">="}, token.GEQ: {"mutantMoreEqual", ">"},
@@ -234,7 +233,7 @@ var operatorMutants = map[token.Token]struct{ function, other string }{
 	token.MUL: {"mutantTimes", "/"}, token.QUO: {"mutantDivide", "*"},
 }
 
-// truth makes mutants of a condition: always true, and always false.
+// truth makes mutants of a condition: always true, except a loop's, which would not end; and always false.
 func (m *mutation) truth(e ast.Expr, loops bool) {
 	if _, ok := e.(*ast.BinaryExpr); ok && (e.(*ast.BinaryExpr).Op == token.LAND || e.(*ast.BinaryExpr).Op == token.LOR) {
 		return // its parts are
@@ -247,7 +246,7 @@ func (m *mutation) truth(e ast.Expr, loops bool) {
 	m.wrap(e, "((", fmt.Sprintf(" || mutantOn(%d)) && !mutantOn(%d))", m.add(e, m.source(e)+" always"), never))
 }
 
-// isNumber reports whether e is a number, except a shift of a constant, whose type depends on its context.
+// isNumber reports whether e is a number, except a shift of a constant, whose type depends on what is around it.
 func (m *mutation) isNumber(e ast.Expr) bool {
 	if b, ok := e.(*ast.BinaryExpr); ok && (b.Op == token.SHL || b.Op == token.SHR) && m.p.info.Types[b.X].Value != nil {
 		return false
@@ -259,7 +258,7 @@ func (m *mutation) isNumber(e ast.Expr) bool {
 	return ok && basic.Info()&(types.IsInteger|types.IsFloat) != 0
 }
 
-// statements makes mutants of a list of statements, each without one of them.
+// statements makes mutants of a list of statements, each of which leaves out one of them.
 func (m *mutation) statements(list []ast.Stmt) {
 	for _, s := range list {
 		switch s := s.(type) {
@@ -287,7 +286,7 @@ func (m *mutation) statements(list []ast.Stmt) {
 	}
 }
 
-// assignment makes mutants of += and -=, each replaced by the other.
+// assignment makes the mutant of a statement with += or -= that has the other sign.
 func (m *mutation) assignment(s *ast.AssignStmt) {
 	if s.Tok != token.ADD_ASSIGN && s.Tok != token.SUB_ASSIGN {
 		return
@@ -297,7 +296,7 @@ func (m *mutation) assignment(s *ast.AssignStmt) {
 	}
 }
 
-// add registers a mutant under a new number.
+// add adds a mutant at the node n, described by what, and returns its number.
 func (m *mutation) add(n ast.Node, what string) int {
 	key := fmt.Sprintf("%s %s: %s", m.path, m.function, what)
 	if m.keys[key]++; m.keys[key] > 1 {
@@ -307,7 +306,7 @@ func (m *mutation) add(n ast.Node, what string) int {
 	return len(m.mutants)
 }
 
-// source returns the text of a node, in one line.
+// source returns the source text of a node on one line, shortened to 90 characters.
 func (m *mutation) source(n ast.Node) string {
 	text := strings.Join(strings.Fields(string(m.text[m.offset(n.Pos()):m.offset(n.End())])), " ")
 	if letters := []rune(text); len(letters) > 90 {
@@ -327,9 +326,9 @@ func (m *mutation) insert(at token.Pos, removes int, text string, closes bool) {
 	m.inserts = append(m.inserts, insert{m.offset(at), removes, text, closes})
 }
 
-// mutantSwitch is the code that the files of a mutated package call to learn whether a mutant is on. MUTANT is the
-// number of the mutant that is on, or none. Into the file MUTANTS_HIT goes, for each mutant, whether it would have made
-// any difference where it stands: only those can be found by a test.
+// mutantSwitch is Go code that mutate adds to a package, with the functions that its mutated files call. The
+// environment variable MUTANT is the number of the mutant that is on. If MUTANTS_HIT names a file, the byte at a
+// mutant's number is set to 1 there when the mutant would have made a difference: only then can a test find it.
 const mutantSwitch = `package %s
 
 import (
@@ -429,8 +428,7 @@ func mutantMax[T mutantNumeral](n int, a, b T) T {
 }
 `
 
-// TestMutators checks that each kind of mutant is made at the right places, and that the mutated text without an
-// active mutant behaves like the original.
+// TestMutators checks which mutants are made of small samples of code, and the text with them.
 func TestMutators(t *testing.T) {
 	for _, tt := range []struct {
 		name, text, want string

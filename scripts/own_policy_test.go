@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestOwnPolicy builds qsim and qbench with a policy of another module, testdata/own-policy, which finds this one by
-// the replace line in policies/README.md, and checks that every command supports the policy.
+// TestOwnPolicy builds qsim and qbench with a policy from another module, testdata/own-policy, in the way that
+// policies/README.md shows, and checks that all commands support it.
 func TestOwnPolicy(t *testing.T) {
 	t.Parallel()
 	readme, err := os.ReadFile("../policies/README.md")

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// shardedScenario is a scenario whose cells take some milliseconds each.
+// shardedScenario is a scenario for TestShards and others: a simulation of it takes some milliseconds.
 const shardedScenario = `name: my
 duration: 1m
 warmup: 5s
@@ -30,8 +30,8 @@ objectives:
   - {metric: fresh.wait.p99, below: 10s}
 `
 
-// TestShards runs the sharded sweeps of the README in this folder and of the manifest: their files equal those of one
-// process, byte for byte.
+// TestShards runs the sharded sweeps in the README of this folder and in kubernetes/sweep.yaml, and checks that the
+// merged files equal those of a sweep by one process, byte for byte.
 func TestShards(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -50,10 +50,10 @@ func TestShards(t *testing.T) {
 	t.Run("Kubernetes", func(t *testing.T) { manifestShards(t, dir, run) })
 }
 
-// busyDeadline limits the duration of programs in a test on a busy machine: it only ends programs that hang.
+// busyDeadline is the time after which a program started by a test is ended: it only hits programs that hang.
 const busyDeadline = 10 * time.Minute
 
-// programs is the folder of what tests build once for all of them.
+// programs is the path of the folder for programs that are built once for all tests.
 var programs string
 
 func TestMain(m *testing.M) {
@@ -70,8 +70,8 @@ var builtQsim = sync.OnceValues(func() ([]byte, error) {
 	return exec.Command("go", "build", "-o", filepath.Join(programs, "qsim"), "../cmd/qsim").CombinedOutput()
 })
 
-// buildQsim makes the program available at a path, and returns a context for running it. It is built once, without a time
-// limit.
+// buildQsim puts the program qsim at a path, and returns a context, with a time limit, for running it. The program is
+// built once for all tests.
 func buildQsim(t *testing.T, path string) context.Context {
 	t.Helper()
 	if text, err := builtQsim(); err != nil {
@@ -89,7 +89,7 @@ func buildQsim(t *testing.T, path string) context.Context {
 	return ctx
 }
 
-// parallelShards runs the commands of the README unchanged.
+// parallelShards runs the lines with GNU parallel in README.md and compares the merged files with a whole sweep's.
 func parallelShards(t *testing.T, dir string, run func(*testing.T, string, ...string)) {
 	if _, err := exec.LookPath("parallel"); err != nil {
 		t.Skipf("SKIPPED: THE LINES FOR GNU PARALLEL ARE NOT TESTED: %v; scripts/test installs it as root (parallel)", err)
@@ -115,8 +115,8 @@ func parallelShards(t *testing.T, dir string, run func(*testing.T, string, ...st
 	compareTrees(t, filepath.Join(dir, "whole-parallel"), filepath.Join(dir, "shared", "sweep"))
 }
 
-// manifestShards runs the commands of the manifest's pods, one index after the other, with the values that Kubernetes
-// would set for the variable and the volumes.
+// manifestShards runs the commands of the pods in kubernetes/sweep.yaml, one index after the other, with the values
+// that Kubernetes would set for the variable and the volumes, and compares the merged files with a whole sweep's.
 func manifestShards(t *testing.T, dir string, run func(*testing.T, string, ...string)) {
 	text, err := os.ReadFile("kubernetes/sweep.yaml")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// startsGoroutines returns the positions where a package starts goroutines: by a go statement, or by the method Go of a
-// group.
+// startsGoroutines returns a problem, as text, for each place where a package starts a goroutine: a go statement, or a
+// method Go, such as that of sync.WaitGroup.
 func startsGoroutines(p *sourcePackage) (problems []string) {
 	for _, f := range p.built() {
 		ast.Inspect(f.syntax, func(n ast.Node) bool {
@@ -31,7 +31,7 @@ func startsGoroutines(p *sourcePackage) (problems []string) {
 }
 
 // TestRaced checks that scripts/test runs the tests of each package that starts goroutines with the race detector, and
-// that its lists have only such packages.
+// that the list there names only packages that exist.
 func TestRaced(t *testing.T) {
 	text, err := os.ReadFile("test")
 	if err != nil {

@@ -18,13 +18,13 @@ import (
 	"qsim/scenarios"
 )
 
-// mostReadmeWords is the highest number of words in the top README: all else is in the README of its folder.
+// mostReadmeWords is the highest number of words in README.md at the top: more belongs into the README of a folder.
 const mostReadmeWords = 900
 
-// readmes are the folders with a README.
+// readmes lists the folders with a README.md that these tests check.
 var readmes = []string{".", "cmd/qbench", "cmd/qsim", "engine", "policies", "results", "scenarios", "scripts"}
 
-// snippetWorld is the scenario around README examples that are only parts of one.
+// snippetWorld is the YAML of a scenario to which examples in READMEs are appended that are only parts of one.
 const snippetWorld = `
 dependencies: [{name: payments-api, limit: {rate: 300/s}}]
 jobs:
@@ -42,7 +42,7 @@ var (
 	testLine     = regexp.MustCompile(`go test (\./[a-z/]+)[^` + "`" + `\n]*?(?:-bench|-run) '?([A-Z][A-Za-z|\\]*)`)
 )
 
-// readme returns the text of a folder's README.
+// readme returns the text of README.md in a folder, given from the top of the repository.
 func readme(t *testing.T, folder string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", folder, "README.md"))
@@ -52,14 +52,14 @@ func readme(t *testing.T, folder string) string {
 	return string(text)
 }
 
-// anchor returns the URL fragment of a heading.
+// anchor returns the URL fragment by which GitHub links to the heading with this title.
 func anchor(title string) string {
 	title = strings.ToLower(strings.ReplaceAll(title, "`", ""))
 	return strings.ReplaceAll(regexp.MustCompile(`[^\p{L}\p{N} _-]`).ReplaceAllString(title, ""), " ", "-")
 }
 
-// TestDocsReadmes checks the READMEs against the code: links lead somewhere, examples load, files and tests that are
-// named exist. Their command lines are parsed by cmd/cli and cmd/bench.
+// TestDocsReadmes checks the READMEs: links lead somewhere, YAML examples load, Go examples are formatted, and the
+// files, scenarios and tests that are named exist. Their command lines are parsed by tests of cmd/cli and cmd/bench.
 func TestDocsReadmes(t *testing.T) {
 	anchors := map[string][]string{}
 	for _, folder := range readmes {
@@ -128,7 +128,7 @@ func checkLink(t *testing.T, folder, link string, anchors map[string][]string) {
 	}
 }
 
-// checkExample loads an example of a README, without a base scenario if it has jobs.
+// checkExample fails the test if an example from a README does not load as a scenario, completed by snippetWorld.
 func checkExample(t *testing.T, text string) {
 	t.Helper()
 	whole := text
@@ -144,7 +144,7 @@ func checkExample(t *testing.T, text string) {
 	}
 }
 
-// checkTests checks that each of the names in a folder is a test or benchmark.
+// checkTests fails the test unless each of the names, separated by |, is that of a test or benchmark in a folder.
 func checkTests(t *testing.T, folder, names string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("..", folder, "*_test.go"))
@@ -166,15 +166,15 @@ func checkTests(t *testing.T, folder, names string) {
 	}
 }
 
-// TestDocsReadmeIsShort: the README has at most mostReadmeWords words.
+// TestDocsReadmeIsShort checks that README.md at the top has at most mostReadmeWords words.
 func TestDocsReadmeIsShort(t *testing.T) {
 	if words := len(strings.Fields(readme(t, "."))); words > mostReadmeWords {
 		t.Errorf("README.md has %d words, more than %d: move some to the README of a folder", words, mostReadmeWords)
 	}
 }
 
-// TestDocsReadmesAreComplete: all names that a scenario may use are headings of the generated reference of their
-// folder, to which its README leads.
+// TestDocsReadmesAreComplete checks that each policy, storm and preset has a heading in the REFERENCE.md of its folder,
+// and that the README there links to it.
 func TestDocsReadmesAreComplete(t *testing.T) {
 	explained := func(folder, name string) {
 		reference, err := os.ReadFile(filepath.Join("..", folder, "REFERENCE.md"))
@@ -201,8 +201,8 @@ func TestDocsReadmesAreComplete(t *testing.T) {
 	}
 }
 
-// TestFrozenTables: the tables of scenarios/README.md with all kinds of storms and with the presets of each family
-// of systems are what the program lists; -rewrite writes them anew.
+// TestFrozenTables checks that the tables of storms and presets in scenarios/README.md are what the program lists; with
+// -rewrite it writes them anew.
 func TestFrozenTables(t *testing.T) {
 	text := readme(t, "scenarios")
 	var storms, presets strings.Builder
@@ -250,7 +250,8 @@ func TestFrozenTables(t *testing.T) {
 	}
 }
 
-// TestDocsReadingOrder: the README and the package comment of the engine show a newcomer the same nine files.
+// TestDocsReadingOrder checks that engine/README.md and the comment of package engine list the same nine files for
+// newcomers to read, in the same order.
 func TestDocsReadingOrder(t *testing.T) {
 	comment, err := os.ReadFile("../engine/doc.go")
 	if err != nil {
@@ -269,8 +270,8 @@ func TestDocsReadingOrder(t *testing.T) {
 
 var summaryFile = flag.String("summary", "", "summary.json of all seeds of retry-storm: the figures of README.md are held to it")
 
-// TestReadmeFigures checks the table of README.md against a run of its scenario, which scripts/test makes anyway. With
-// -rewrite it writes the table anew.
+// TestReadmeFigures checks the table in README.md at the top against the summary of a run, in the file of the flag
+// -summary. With -rewrite it writes the table anew.
 func TestReadmeFigures(t *testing.T) {
 	if *summaryFile == "" {
 		t.Skip("SKIPPED: THE FIGURES OF README.md ARE NOT CHECKED: scripts/test gives the summary of a run by -summary")
@@ -304,11 +305,11 @@ func TestReadmeFigures(t *testing.T) {
 	}
 }
 
-// figures are the columns of the table in README.md, worded as in the table of qsim run.
+// figures lists the metrics in the columns of the table in README.md at the top.
 var figures = []measure.Query{{Metric: "fresh.wait.p99", During: "payments-down"}, {Metric: "recovery.time", After: "payments-down"},
 	{Metric: "dead.count"}, {Metric: "idle.ready"}, {Metric: "retry.wait.mean"}, {Metric: "sojourn.mean"}}
 
-// figureRows are the rows of the table of README.md, without the first and last bar.
+// figureRows returns the rows of the table in README.md, without the first and last bar, from the JSON of a summary.
 func figureRows(t *testing.T, stored []byte) (rows []string) {
 	t.Helper()
 	summary, err := results.ReadSummary(stored)

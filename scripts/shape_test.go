@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// mostFileLines and the constants below limit the lengths of files and functions.
+// mostFileLines and mostFunctionLines are the highest lengths of hand-written files and functions.
 const (
 	mostFileLines     = 400
 	mostFunctionLines = 70
@@ -36,8 +36,8 @@ func checkLengths(p *sourcePackage) (problems []string) {
 	return problems
 }
 
-// checkDocs finds exported identifiers without a comment, in all packages but
-// commands, and packages without one.
+// checkDocs returns a problem, as text, for each exported identifier of a package without a comment, and for a package
+// without one. In commands (package main) only the package needs a comment.
 func checkDocs(p *sourcePackage) (problems []string) {
 	files := p.built()
 	if len(files) == 0 {
@@ -71,7 +71,7 @@ func checkDocs(p *sourcePackage) (problems []string) {
 	return problems
 }
 
-// receiver returns the name of a method's receiver type.
+// receiver returns the name of a method's receiver type, without pointer and type parameters.
 func receiver(method *ast.FuncDecl) string {
 	expression := method.Recv.List[0].Type
 	for {
@@ -90,8 +90,8 @@ func receiver(method *ast.FuncDecl) string {
 	}
 }
 
-// checkGroup finds types, constants and variables without a comment. A comment on a group of constants or variables
-// speaks for its members, and so does the comment of the type that the first of an enumeration names.
+// checkGroup returns a problem, as text, for each exported type, constant or variable of a declaration without a
+// comment. That of a group counts for all its members, and so does that of an enumeration's type.
 func checkGroup(group *ast.GenDecl) (problems []string) {
 	grouped := group.Doc != nil
 	for i, spec := range group.Specs {
@@ -112,8 +112,8 @@ func checkGroup(group *ast.GenDecl) (problems []string) {
 	return problems
 }
 
-// checkPanics finds panics whose text does not begin with the name of their package or, in a command's packages, of the
-// command.
+// checkPanics returns a problem, as text, for each panic whose message does not begin with the name of its package or,
+// in packages below cmd, of the command.
 func checkPanics(p *sourcePackage) (problems []string) {
 	for _, f := range p.built() {
 		ast.Inspect(f.syntax, func(n ast.Node) bool {
@@ -138,7 +138,8 @@ func checkPanics(p *sourcePackage) (problems []string) {
 	return problems
 }
 
-// firstText returns the literal with which the text x begins, be it a sum or a call of fmt.Sprintf; "" if there is none.
+// firstText returns the string literal that an expression for a text begins with: a sum, a call of fmt.Sprintf or a
+// literal; "" if there is none.
 func firstText(x ast.Expr) string {
 	switch x := x.(type) {
 	case *ast.BasicLit:

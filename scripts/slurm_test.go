@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// sweptScenario is a scenario whose cells take some tenths of a second each.
+// sweptScenario is a scenario for TestSlurm: a cell of its sweep takes some tenths of a second.
 const sweptScenario = `name: swept
 duration: 10m
 warmup: 10s
@@ -36,9 +36,8 @@ objectives:
 
 var sweptAxes = []string{"--vary", "engine.workers=8..30/2", "--vary", "retry.jitter=none,full"}
 
-// TestSlurm runs a sweep as a job array of a real Slurm with one node, kills a shard while it
-// computes, submits the shards listed by qsim merge --missing again, and merges: the files equal
-// those of one process, byte for byte.
+// TestSlurm runs a sweep as a job array of a real Slurm with one node, kills a shard while it computes, submits again
+// what qsim merge --missing lists, and checks that the merged files equal those of one process, byte for byte.
 func TestSlurm(t *testing.T) {
 	t.Parallel()
 	for _, program := range []string{"slurmctld", "slurmd", "sbatch", "squeue", "sinfo", "scancel", "munged"} {
@@ -88,7 +87,7 @@ func finishedCells(parts string) int {
 	return strings.Count(string(text), "}\n")
 }
 
-// compareTrees compares the hashes of the files of two sweeps, except their shards.
+// compareTrees fails the test unless the folders a and b of two sweeps have the same files, except those of shards.
 func compareTrees(t *testing.T, a, b string) {
 	t.Helper()
 	one, two := hashes(t, a), hashes(t, b)
@@ -119,7 +118,7 @@ func hashes(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// cluster is a Slurm with one node on the loopback interface, in a single folder.
+// cluster is a running Slurm with one node on the loopback interface, whose files are all in one folder.
 type cluster struct {
 	t   *testing.T
 	ctx context.Context
@@ -195,7 +194,7 @@ func startCluster(ctx context.Context, t *testing.T, dir, path string) *cluster 
 	return c
 }
 
-// daemon starts a program that is stopped, by its process id, when the test ends.
+// daemon starts a program in the background, and stops it when the test ends.
 func (c *cluster) daemon(name string, arguments ...string) {
 	c.t.Helper()
 	log, err := os.Create(filepath.Join(c.dir, "log", name+".out"))
@@ -224,7 +223,7 @@ func (c *cluster) daemon(name string, arguments ...string) {
 	})
 }
 
-// submit submits shards of a sweep and returns the number of the job.
+// submit submits shards of a sweep, whose indexes are array in sbatch's syntax, and returns the ID of the Slurm job.
 func (c *cluster) submit(array, parts string, sweep []string) string {
 	c.t.Helper()
 	script, err := filepath.Abs("slurm/sweep.sh")
@@ -239,7 +238,7 @@ func (c *cluster) run(name string, arguments ...string) string {
 	return command(c.ctx, c.t, c.env, name, arguments...)
 }
 
-// quietly runs a program that may fail.
+// quietly runs a program with the cluster's environment and returns its output, also if it fails.
 func (c *cluster) quietly(name string, arguments ...string) string {
 	process := exec.Command(name, arguments...)
 	process.Env = c.env
@@ -247,7 +246,7 @@ func (c *cluster) quietly(name string, arguments ...string) string {
 	return string(text)
 }
 
-// await waits until a condition holds.
+// await waits until is returns true, and fails the test when the cluster's context ends; what describes it.
 func (c *cluster) await(what string, is func() bool) {
 	c.t.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -261,7 +260,7 @@ func (c *cluster) await(what string, is func() bool) {
 	}
 }
 
-// output returns the output of daemons and jobs.
+// output returns the end of what each daemon and Slurm job of the cluster has printed, for messages of failed tests.
 func (c *cluster) output() string {
 	var all strings.Builder
 	for _, pattern := range []string{"log/*", "out/*"} {
@@ -277,7 +276,7 @@ func (c *cluster) output() string {
 	return all.String()
 }
 
-// command runs a program that must succeed, and returns its output without the space around.
+// command runs a program, which must succeed, and returns its output without surrounding spaces.
 func command(ctx context.Context, t *testing.T, env []string, name string, arguments ...string) string {
 	t.Helper()
 	process := exec.CommandContext(ctx, name, arguments...)

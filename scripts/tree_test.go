@@ -14,27 +14,26 @@ import (
 	"testing"
 )
 
-// topLevel lists all files and folders at the top of the repository.
+// topLevel lists the files and folders that the top of the repository may have.
 var topLevel = []string{".ci", ".gitignore", "LICENSE", "README.md", "cmd", "engine", "go.mod", "go.sum", "policies", "results", "scenarios", "scripts"}
 
-// mostFileBytes is the largest size of a file in the repository: it keeps out binaries and results.
+// mostFileBytes is the largest size that a file of the repository may have: it keeps binaries and results out.
 const mostFileBytes = 600 << 10
 
 var (
-	// absolutePath matches absolute paths, and captures the first folder of each.
+	// absolutePath matches an absolute path in a text, and captures its first folder.
 	absolutePath = regexp.MustCompile("(?:^|[\\s\"'`(=,:\\[])/([A-Za-z][A-Za-z0-9_-]*)/[A-Za-z0-9_]")
-	// registryHost matches hosts that modules and packages are downloaded from: the choice of one is the business of the
-	// machine.
+	// registryHost matches hosts that modules and packages are downloaded from, which no file may choose for a machine.
 	registryHost = regexp.MustCompile(`proxy\.golang\.org|sum\.golang\.org|registry\.npmjs\.org|pypi\.org|pythonhosted\.org|deb\.debian\.org|GOPROXY=http`)
-	// document matches names of documents in capitals, which must be documents of this repository.
+	// document matches names such as README.md, which must be those of files in this repository.
 	document = regexp.MustCompile(`\b[A-Z]{3,}\.md\b`)
 )
 
-// knownFolders lists the allowed first folders of absolute paths: standard ones, those of the volumes of
-// scripts/kubernetes, the placeholder of the README, and the location of this repository.
+// knownFolders lists the first folders that absolute paths in files may have: standard ones, those of the volumes in
+// scripts/kubernetes, and the README's placeholder. Others are paths of one machine.
 var knownFolders = []string{"bin", "dev", "etc", "lib", "proc", "sys", "results", "run", "scenario", "sweep", "tmp", "usr", "var", "where"}
 
-// treeFile is one file of the repository: tracked by git, or not ignored.
+// treeFile is a file of the repository that git does not ignore.
 type treeFile struct {
 	path string
 	text []byte
@@ -56,8 +55,8 @@ var treeFiles = sync.OnceValues(func() ([]treeFile, error) {
 	return files, nil
 })
 
-// treePaths returns the paths of the tree without those ignored by git, if there is a git: an unpacked archive has
-// none. The walk also makes go test's cached result out of date when a file has been added.
+// treePaths returns the paths of all files in the repository, without those that git ignores if git is there: in an
+// unpacked archive it is not. The walk also makes go test's cached result out of date when a file is added.
 func treePaths() ([]string, error) {
 	var paths []string
 	err := fs.WalkDir(os.DirFS(".."), ".", func(path string, entry fs.DirEntry, err error) error {
@@ -89,7 +88,8 @@ func treePaths() ([]string, error) {
 	}), nil
 }
 
-// checkFile checks the content of one file; exists reports whether the tree has a file of that base name.
+// checkFile returns a problem, as text, for each thing in a file that the repository may not have: paths of one
+// machine, names of registries, missing documents, too many bytes. exists reports whether some file has that base name.
 func checkFile(f treeFile, exists func(name string) bool) (problems []string) {
 	top, _, _ := strings.Cut(f.path, "/")
 	if !slices.Contains(topLevel, top) {

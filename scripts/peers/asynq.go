@@ -10,14 +10,14 @@ import (
 	"github.com/hibiken/asynq"
 )
 
-// asynqQueue is the system Asynq with a hundred workers. Asynq does not report when the end of a job is stored: done is
-// called when its handler ends, so that measured latencies exclude the ack.
+// asynqQueue is the system Asynq with a hundred workers. It does not report when the end of a job is stored, so done is
+// called when the handler ends: measured latencies exclude the ack.
 type asynqQueue struct {
 	at     asynq.RedisClientOpt
 	client *asynq.Client
 }
 
-// producers is the number of goroutines that one call of enqueue uses, since Asynq takes only one job per call.
+// producers is the number of goroutines by which asynqQueue.enqueue adds jobs, since Asynq takes one job a call.
 const producers = 8
 
 func openAsynq(ctx context.Context, s *servers) (queue, error) {

@@ -25,7 +25,7 @@ import (
 	"time"
 )
 
-// options holds the values of the command's flags: rounds, jobs, rates, how long each rate lasts, and the systems.
+// options holds the values of the command's flags: how often, with how many jobs, and which systems are measured.
 type options struct {
 	rounds, jobs int
 	rates        []int // jobs/s

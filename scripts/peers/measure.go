@@ -18,7 +18,7 @@ const (
 	patience  = time.Minute // longest time for the last jobs to be done
 )
 
-// trial is one measurement of a system's queue: it records the time at which each of its jobs is done.
+// trial is one measurement of a queue: it records when each of a number of jobs is done.
 type trial struct {
 	queue  queue
 	base   int64          // the number of the first job
@@ -46,7 +46,7 @@ func (r *trial) done(job int64) {
 	}
 }
 
-// work runs the workers of the measured queue until all jobs are done; feed, if not nil, enqueues them meanwhile.
+// work runs the queue's workers until all jobs are done, or patience ends; feed, if not nil, enqueues them meanwhile.
 func (r *trial) work(ctx context.Context, feed func(ctx context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -75,7 +75,7 @@ func (r *trial) work(ctx context.Context, feed func(ctx context.Context) error) 
 	return err
 }
 
-// measure measures one system, first with a backlog, then with jobs at fixed rates, and adds the results to res.
+// measure measures one system, with a backlog and then with jobs that arrive at each rate, and adds the results to res.
 func measure(ctx context.Context, o *options, s system, servers *servers, res *results) (err error) {
 	q, err := s.open(ctx, servers)
 	if err != nil {
@@ -135,7 +135,8 @@ func measure(ctx context.Context, o *options, s system, servers *servers, res *r
 	return nil
 }
 
-// openLoop measures a system while jobs come at random times, whether or not it keeps up, and returns how many came.
+// openLoop measures a queue while jobs arrive at random times with a mean rate, whether or not it keeps up. base is the
+// number of the first job; the result is how many arrived.
 func openLoop(ctx context.Context, o *options, s system, q queue, servers *servers, rate int, base int64,
 	res *results) (jobs int, err error) {
 	random := rand.New(rand.NewPCG(uint64(rate), 1)) // the same for all
@@ -166,7 +167,7 @@ func openLoop(ctx context.Context, o *options, s system, q queue, servers *serve
 	return len(due), nil
 }
 
-// feed enqueues jobs at their due times, from several goroutines, with one call for all jobs that are due by then.
+// feed enqueues the trial's jobs at their due times (since began) from several goroutines, all that are due in a call.
 func (r *trial) feed(ctx context.Context, due []time.Duration) error {
 	var turn sync.Mutex // held by the goroutine that waits for the next due job
 	next := 0

@@ -15,7 +15,7 @@ import (
 	"qsim/engine/pgstore/pgserver"
 )
 
-// TestSmoke runs all systems whose servers this machine has, with few jobs, and checks that every cell has a number.
+// TestSmoke measures all systems whose servers this machine has, with few jobs, and checks that each cell has a number.
 func TestSmoke(t *testing.T) {
 	o, err := parse([]string{"-rounds", "1", "-jobs", "1000", "-rates", "200", "-for", "1s"})
 	if err != nil {
@@ -58,7 +58,7 @@ func TestSmoke(t *testing.T) {
 	}
 }
 
-// TestDone counts a job once, by when it was done first.
+// TestDone checks that a job reported done twice counts once, with the first time.
 func TestDone(t *testing.T) {
 	r := newTrial(nil, 5, 2)
 	r.began = time.Now().Add(-time.Second)
@@ -75,12 +75,12 @@ func TestDone(t *testing.T) {
 	}
 }
 
-// instant is a queue that does its only job before anything else.
+// instant is a queue whose work reports job 1 as done at once.
 type instant struct{ queue }
 
 func (instant) work(_ context.Context, done func(job int64)) error { done(1); return nil }
 
-// TestStartUp measures from before the system starts, so that even a job done at once has a time.
+// TestStartUp checks that the time of a trial begins before the queue's work does: even a job done at once has a time.
 func TestStartUp(t *testing.T) {
 	for range 1000 {
 		r := newTrial(instant{}, 1, 1)
@@ -93,7 +93,7 @@ func TestStartUp(t *testing.T) {
 	}
 }
 
-// TestRedisSavesNothing asks Redis for the settings of its snapshots and of its append-only file.
+// TestRedisSavesNothing checks that the Redis of startRedis makes no snapshots and has no append-only file.
 func TestRedisSavesNothing(t *testing.T) {
 	r, err := startRedis(t.Context())
 	if errors.Is(err, exec.ErrNotFound) {

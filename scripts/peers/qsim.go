@@ -11,7 +11,7 @@ import (
 	"qsim/policies"
 )
 
-// qsim is the queue engine of this repository on PostgreSQL, with the settings of live.Defaults.
+// qsim is the queue engine of this repository, as a system to compare: on PostgreSQL, with live.Defaults.
 type qsim struct {
 	store            *pgstore.Store
 	engines, workers int

@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// raw is a minimal queue on PostgreSQL: a claim with a lease and a token by FOR UPDATE SKIP LOCKED, and a fenced ack
-// that deletes, of a hundred jobs each, from four goroutines.
+// raw is a minimal queue on PostgreSQL, the baseline: four goroutines claim up to a hundred jobs at a time, with a
+// lease and a token, by FOR UPDATE SKIP LOCKED, and delete them with a fenced ack.
 type raw struct{ pool *pgxpool.Pool }
 
 const (

@@ -11,7 +11,7 @@ import (
 	"qsim/results/text"
 )
 
-// results holds the values measured in all rounds, by system, load and metric, in the order of measurement.
+// results holds the measured values by system, load and metric, one for each round.
 type results struct {
 	loads, metrics []string
 	values         map[cell][]float64
@@ -33,7 +33,7 @@ func (r *results) add(s system, load, metric string, value float64) {
 	r.values[c] = append(r.values[c], value)
 }
 
-// write prints a table for each load (backlog or rate of arrivals), with a row for each system.
+// write prints a table for each load (the backlog, or a rate of arrivals), with a row for each system.
 func (r *results) write(out io.Writer, o *options) error {
 	for _, load := range r.loads {
 		var shown []string
@@ -60,7 +60,7 @@ func (r *results) write(out io.Writer, o *options) error {
 	return nil
 }
 
-// text returns one table cell: the median with its confidence interval, and its ratio to the first system's median.
+// text returns the text of a table cell: the median with its interval, and its ratio to the median of the system first.
 func (r *results) text(system, first, load, metric string) string {
 	values := r.values[cell{system, load, metric}]
 	if values == nil {

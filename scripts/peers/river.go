@@ -13,8 +13,7 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 )
 
-// riverQueue is the system River with a hundred workers and default settings or, tuned, with a thousand workers and
-// short pauses between polls.
+// riverQueue is the system River: by default with a hundred workers, or tuned, with a thousand and short polls.
 type riverQueue struct {
 	pool   *pgxpool.Pool
 	client *river.Client[pgx.Tx]
@@ -24,7 +23,7 @@ type noop struct {
 	Job int64 `json:"job"`
 }
 
-// Kind returns the job kind of the jobs that do nothing, as River's interface JobArgs requires.
+// Kind returns the kind of the jobs that do nothing, which River's interface JobArgs requires.
 func (noop) Kind() string { return "noop" }
 
 type noopWorker struct{ river.WorkerDefaults[noop] }

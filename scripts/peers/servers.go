@@ -18,8 +18,8 @@ import (
 	"qsim/engine/pgstore/pgserver"
 )
 
-// servers holds the PostgreSQL and Redis servers of one run, each in a temporary folder and reached by a unix socket in
-// it. PostgreSQL has fsync on.
+// servers holds the servers that a benchmark starts, PostgreSQL with fsync on and Redis, each in a temporary folder
+// with a unix socket.
 type servers struct {
 	postgres *pgserver.Server
 	admin    *pgxpool.Pool
@@ -61,13 +61,13 @@ func (s *servers) stop() {
 
 func (s *servers) dsn() string { return s.postgres.DSN() }
 
-// schema returns an unused name, derived from the given one, for a schema of the PostgreSQL database.
+// schema returns an unused name for a schema of the PostgreSQL database, which begins with the given one.
 func (s *servers) schema(name string) string {
 	s.schemas++
 	return fmt.Sprintf("%s_%d", name, s.schemas)
 }
 
-// pool creates a schema of the PostgreSQL database and returns connections that use it alone.
+// pool creates a schema in the PostgreSQL database and returns a pool of connections with it as the search path.
 func (s *servers) pool(ctx context.Context, schema string) (*pgxpool.Pool, error) {
 	if _, err := s.admin.Exec(ctx, "create schema "+schema); err != nil {
 		return nil, err
@@ -81,13 +81,13 @@ func (s *servers) pool(ctx context.Context, schema string) (*pgxpool.Pool, error
 	return pgxpool.NewWithConfig(ctx, config)
 }
 
-// wal returns the number of bytes that PostgreSQL has written to its write-ahead log.
+// wal returns how many bytes PostgreSQL has written to its write-ahead log so far.
 func (s *servers) wal(ctx context.Context) (bytes int64, err error) {
 	err = s.admin.QueryRow(ctx, "select (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint").Scan(&bytes)
 	return bytes, err
 }
 
-// settle makes PostgreSQL finish its background work (checkpoint, vacuum).
+// settle makes PostgreSQL do its background work (vacuum, checkpoint) now, and not during a measurement.
 func (s *servers) settle(ctx context.Context) error {
 	_, err := s.admin.Exec(ctx, "vacuum analyze")
 	if err == nil {
@@ -96,9 +96,9 @@ func (s *servers) settle(ctx context.Context) error {
 	return err
 }
 
-// redisServer is a Redis server with Redis's own defaults, on a unix socket in a temporary folder, without snapshots.
-// Its users have them: under load, a server forks for one every minute. In measurements of seconds, that fork would
-// fall into some and not into others. The append-only file is off by default, and stays so.
+// redisServer is a running Redis with its own defaults but for snapshots, which are off: under load a server forks for
+// one every minute, and in measurements of seconds that fork would fall into some and not into others. The append-only
+// file is off by default.
 type redisServer struct {
 	command *exec.Cmd
 	folder  string
@@ -137,7 +137,7 @@ func (r *redisServer) stop() {
 	_ = os.RemoveAll(r.folder)
 }
 
-// cpu returns the processor time, in seconds, used by this process and by its server: Redis or PostgreSQL.
+// cpu returns the seconds of processor time that this process and its server, Redis or PostgreSQL, have used so far.
 func (s *servers) cpu(redis bool) (client, server float64) {
 	pid := s.postgres.PID()
 	if redis {

@@ -10,7 +10,7 @@ type system struct {
 	open  func(ctx context.Context, servers *servers) (queue, error)
 }
 
-// queue is a job queue of a compared system, empty when opened, with the calls that a measurement needs.
+// queue is a job queue of a compared system, empty when opened, with what a measurement calls.
 type queue interface {
 	// enqueue adds jobs with numbers from a range; it may be called from several goroutines.
 	enqueue(ctx context.Context, from, to int64) error
@@ -20,7 +20,7 @@ type queue interface {
 	close() error
 }
 
-// systems lists the job systems that are compared; the first is the baseline.
+// systems lists the job systems that the program measures; the first is the baseline that others are compared with.
 var systems = []system{
 	{name: "raw, 4 claimers", open: openRaw},
 	{name: "qsim as it comes", open: openQsim(1, 64, "fifo")},

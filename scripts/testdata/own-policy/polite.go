@@ -1,4 +1,4 @@
-// Package queue brings a policy of its own to qsim and qbench.
+// Package queue has a policy for qsim and qbench, as a module of its own: TestOwnPolicy builds both commands with it.
 package queue
 
 import (
@@ -9,7 +9,7 @@ import (
 	"qsim/policies"
 )
 
-// Polite is the kind polite, as scenarios name it.
+// Polite is the kind of policy that scenarios name polite.
 var Polite = policies.Kind{
 	Name: "polite", Cost: policies.CostNothing, State: policies.StateNode, Drawn: policies.Drawn{Weight: 1},
 	Doc: "As fifo, but once a retry has failed a node claims no retries for a while: it asks a dependency that is down " +

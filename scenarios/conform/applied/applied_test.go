@@ -1,5 +1,6 @@
-// Package applied compiles the settings that qsim apply prints for systems written in Go, against those systems, and
-// runs them: each is a setting that there is, and the delays of retries are those of the simulation.
+// Package applied puts the settings that qsim apply prints for systems written in Go into programs, compiles these
+// against the systems and runs them: each setting must exist, and the delays of retries must be those of the
+// simulation.
 package applied
 
 import (
@@ -16,7 +17,7 @@ import (
 	"qsim/scenarios/apply"
 )
 
-// form is how a setting in words becomes a statement of Go.
+// form is a template by which a setting, in the words of qsim apply, becomes a Go statement.
 type form struct {
 	words *regexp.Regexp
 	code  string // $1 and further on: what words captures; empty: the setting is no code
@@ -29,7 +30,7 @@ func forms(pairs ...string) (all []form) {
 	return all
 }
 
-// systems are the programs, in testdata, into which the statements are put.
+// systems are the programs in testdata, by system, into which the Go statements are put.
 var systems = map[string]struct {
 	forms    []form
 	policies string
@@ -59,7 +60,7 @@ var systems = map[string]struct {
 	), ""},
 }
 
-// whole is a scenario that becomes every setting of a system.
+// whole is the YAML text of a scenario that qsim apply turns into every setting of a system.
 const whole = `
 engine: {preset: PRESET, nodes: 3, workers: 40, timeout: 90s, lease: {ttl: 20m}, fetch: {poll: 700ms, cooldown: 300ms}, promoter: {every: 3s}}
 retry: {max-attempts: 7, backoff: {kind: exponential, first: 2s, factor: 3, max: 5m}, jitter: none, never: [validation], free: [busy]}
@@ -68,7 +69,7 @@ jobs:
   - {class: report, arrivals: {process: poisson, rate: 1/m}, service: 20s, priority: 1, timeout: 10m, retry: {max-attempts: 2}}
 `
 
-// TestSettingsAreGo compiles and runs the settings of a scenario, one with each of a system, and compares the delays.
+// TestSettingsAreGo checks that the settings of each system compile, and give the simulation's delays of retries.
 func TestSettingsAreGo(t *testing.T) {
 	for name, of := range systems {
 		t.Run(name, func(t *testing.T) {
@@ -121,7 +122,7 @@ func TestSettingsAreGo(t *testing.T) {
 	}
 }
 
-// run compiles the program of a system with the statements in it, and returns its output.
+// run compiles a system's program with Go statements in it, and returns what it prints.
 func run(t *testing.T, system string, statements []string) string {
 	t.Helper()
 	program, err := os.ReadFile(filepath.Join("testdata", system+".txt"))

@@ -30,7 +30,7 @@ func (l link) Write(b []byte) (int, error) {
 	return l.Conn.Write(b)
 }
 
-// process is one process of Asynq with its connections to Redis.
+// process is one simulated process of Asynq with its connections to Redis, that can be killed.
 type process struct {
 	redis *miniredis.Miniredis
 	dead  atomic.Bool
@@ -45,7 +45,7 @@ func (p *process) MakeRedisClient() any {
 		}})
 }
 
-// options holds the enqueue options of a class's jobs that differ from the default.
+// options holds enqueue options of job classes, by name; others have Asynq's defaults.
 var options = map[string][]asynq.Option{
 	"once":  {asynq.MaxRetry(1)},
 	"twice": {asynq.MaxRetry(2)},
@@ -75,7 +75,7 @@ func run(t *testing.T, r *common.Run) {
 	server.Close()
 }
 
-// start starts a process and returns a function that kills it.
+// start starts a process of Asynq that works on the case's jobs, and returns a function that kills it.
 func start(t *testing.T, r *common.Run, redis *miniredis.Miniredis, node string, running *sync.WaitGroup) func() {
 	p := &process{redis: redis}
 	s := asynq.NewServer(p, asynq.Config{Concurrency: r.Workers, LogLevel: asynq.FatalLevel,
@@ -99,7 +99,7 @@ func start(t *testing.T, r *common.Run, redis *miniredis.Miniredis, node string,
 	return func() { p.dead.Store(true) }
 }
 
-// kept logs the due time of a job in a set of Redis, of scheduled jobs or retries: of these a moment after the failure.
+// kept logs when a job in a set of Redis, scheduled jobs or retries, is due; for retries a moment after the failure e.
 func kept(r *common.Run, redis *miniredis.Miniredis, set string, e common.Event) {
 	if at, err := redis.ZScore("asynq:{default}:"+set, e.Job); err == nil {
 		e.Kind, e.Delay = common.Delayed, time.Until(time.Unix(int64(at), 0)).Seconds()

@@ -36,7 +36,7 @@ func (w *asynqs) client(dead *atomic.Bool) any {
 		}})
 }
 
-// mortal is a network connection of a process that may die: data sent afterwards is lost.
+// mortal is a network connection of a process that may die: what it writes afterwards is lost.
 type mortal struct {
 	net.Conn
 	dead *atomic.Bool
@@ -49,7 +49,7 @@ func (m mortal) Write(b []byte) (int, error) {
 	return m.Conn.Write(b)
 }
 
-// node is one process of Asynq.
+// node is one process of Asynq, which a story can kill.
 type node struct {
 	w    *asynqs
 	dead atomic.Bool
@@ -89,8 +89,8 @@ func asynqBubble(t *testing.T, story func(t *testing.T, w *asynqs, c *asynq.Clie
 	return w.found
 }
 
-// archivedForEver is the bug that tasks archived for longer than 90 days are deleted only when the next one is
-// archived.
+// archivedForEver is the story of a bug by which Asynq deletes tasks archived for longer than 90 days too late: only
+// when it archives the next one.
 func archivedForEver(t *testing.T, _ uint64) []string {
 	return asynqBubble(t, func(t *testing.T, w *asynqs, c *asynq.Client) {
 		fail := func(context.Context, *asynq.Task) error { return errors.New("down") }
@@ -117,8 +117,8 @@ func archivedForEver(t *testing.T, _ uint64) []string {
 	})
 }
 
-// leaseLost is the bug after which a task is never recovered: its lease is lost, as by an eviction, and then its
-// process.
+// leaseLost is the story of a bug by which Asynq never recovers a task: its lease is lost, as by an eviction, and then
+// its process.
 func leaseLost(t *testing.T, _ uint64) []string {
 	return asynqBubble(t, func(t *testing.T, w *asynqs, c *asynq.Client) {
 		var begun atomic.Int32

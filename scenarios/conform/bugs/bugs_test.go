@@ -26,11 +26,10 @@ var (
 	seeds = flag.Uint64("seeds", 5, "with -row: how many seeds, each with other times")
 )
 
-// breach is the prefix of each broken invariant in the output of a story.
+// breach begins each line of TestRow's output that names a broken invariant.
 const breach = "BREACH: "
 
-// TestRow runs one story: a scenario that reproduces a bug. TestBugs runs it, compiled with one version of the library
-// and with another.
+// TestRow runs one story of rows, with the version of the library that it is compiled with. TestBugs starts it.
 func TestRow(t *testing.T) {
 	if *story == "" {
 		t.Skip("TestBugs runs it")
@@ -45,11 +44,10 @@ func TestRow(t *testing.T) {
 	}
 }
 
-// row is a line of the table of bugs.
+// row is a line of the table of bugs in README.md.
 type row struct{ name, module, had, fixed, invariant string }
 
-// line matches a line of the table: | [library#number](link) | present | fixed, or – | effect | invariant |
-// detected again |.
+// line matches a row of README.md: | [library#number](link) | present | fixed, or – | effect | invariant | detected |.
 var line = regexp.MustCompile(`(?m)^\| \[([a-z]+)#(\d+)\]\(\S+\) \| (v[\d.]+) \| (v[\d.]+|–) \| .* \| (.*) \| .* \|$`)
 
 // modules lists the Go modules of each library, by the beginning of their paths.
@@ -66,7 +64,7 @@ func table(t *testing.T) (all []row) {
 	return all
 }
 
-// TestTable checks that every story has a line in the table, and every line a story.
+// TestTable checks that every story of rows has a line in the table of README.md, and every line a story.
 func TestTable(t *testing.T) {
 	lines := table(t)
 	if len(lines) != len(rows) || len(lines) < 6 {
@@ -79,8 +77,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestBugs reproduces every bug of the table in the version that had it, by the invariant named there, and none in the
-// fixed version.
+// TestBugs checks that each bug of README.md's table breaks the invariant named there, in the version that had it, and
+// none in the fixed version.
 func TestBugs(t *testing.T) {
 	if !common.Long() {
 		t.Skip("compiles each library in several versions: with -long")
@@ -102,7 +100,7 @@ func TestBugs(t *testing.T) {
 	}
 }
 
-// run runs the story of a row with a version of its library, and reports whether anything broke.
+// run runs the story of r, compiled with a version of its library, and returns its output and whether anything broke.
 func (r *row) run(t *testing.T, version string) (output string, broke bool) {
 	folder := t.TempDir()
 	for _, name := range []string{"go.mod", "go.sum"} {
@@ -131,7 +129,7 @@ func (r *row) run(t *testing.T, version string) (output string, broke bool) {
 	return string(out), err != nil
 }
 
-// server is the PostgreSQL server of this test.
+// server returns the PostgreSQL server of this test process, which the first call starts.
 var server = sync.OnceValues(func() (*pgserver.Server, error) {
 	return pgserver.Start(context.Background(), pgserver.Options{Unsafe: true})
 })
@@ -149,7 +147,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// database creates a new database.
+// database creates a database on server and returns its connection string.
 func database(t *testing.T) string {
 	s, err := server()
 	if errors.Is(err, pgserver.ErrMissing) {
@@ -169,7 +167,7 @@ func database(t *testing.T) string {
 
 var databases int
 
-// ask queries a database on a separate connection.
+// ask calls question with a new connection to the database dsn, which it closes; errors end the test.
 func ask(t *testing.T, dsn string, question func(ctx context.Context, c *pgx.Conn) error) {
 	t.Helper()
 	ctx := context.Background()

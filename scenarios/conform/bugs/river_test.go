@@ -31,7 +31,7 @@ func (clock) NowOrNil() *time.Time    { now := time.Now(); return &now }
 func (clock) NowUTC() time.Time       { return time.Now().UTC() }
 func (clock) NowUTCOrNil() *time.Time { now := time.Now().UTC(); return &now }
 
-// job holds a job's arguments: the behaviour of its handler.
+// job is the arguments of a River job: how its handler behaves.
 type job struct {
 	Takes   time.Duration
 	Timeout time.Duration // timeout of River: 0 for that of the client, -1 for none
@@ -41,7 +41,7 @@ type job struct {
 // Kind implements river.JobArgs.
 func (job) Kind() string { return "job" }
 
-// rivers is the test fixture of River: a synctest bubble with River, and a PostgreSQL outside of it: the bubble's time
+// rivers is a story's fixture of River: a synctest bubble with River, and a PostgreSQL outside of it. The bubble's time
 // stands still during a query.
 type rivers struct {
 	t      *testing.T
@@ -64,14 +64,14 @@ type rivers struct {
 	found   []string
 }
 
-// draw returns a time in [0, most).
+// draw returns a random duration in [0, most), by the seed of the story.
 func (w *rivers) draw(most time.Duration) time.Duration {
 	w.lock.Lock()
 	defer w.lock.Unlock()
 	return time.Duration(w.random.Int64N(int64(most)))
 }
 
-// breach records a broken invariant.
+// breach adds a broken invariant, formatted as by fmt.Sprintf, to those that the story returns.
 func (w *rivers) breach(format string, values ...any) {
 	w.found = append(w.found, fmt.Sprintf(format, values...))
 }
@@ -105,8 +105,8 @@ func (k *worker) Work(_ context.Context, j *river.Job[job]) error {
 	return nil
 }
 
-// wire is a connection to the database with injected delays and silence, as of a firewall that forgets it. Its answers
-// may be late, and it may go silent, as when a firewall forgets it.
+// wire is a connection to the database whose answers may be late, and which may go silent, as when a firewall has
+// forgotten it.
 type wire struct {
 	net.Conn
 	w      *rivers
@@ -170,7 +170,7 @@ func (w *rivers) dial(ctx context.Context, network, address string) (net.Conn, e
 	return c, nil
 }
 
-// silence makes all present connections silent.
+// silence makes all present connections to the database silent for good; new ones work.
 func (w *rivers) silence() {
 	w.lock.Lock()
 	defer w.lock.Unlock()
@@ -179,7 +179,7 @@ func (w *rivers) silence() {
 	}
 }
 
-// outage makes the database unreachable for a duration.
+// outage makes the database unreachable for a duration of the bubble's time.
 func (w *rivers) outage(lasts time.Duration) {
 	w.silence()
 	w.refuse(true)
@@ -193,7 +193,7 @@ func (w *rivers) refuse(down bool) {
 	w.down = down
 }
 
-// insert enqueues a job.
+// insert enqueues a job in River at once.
 func (w *rivers) insert(j job) {
 	if _, err := w.client.Insert(w.t.Context(), j, nil); err != nil {
 		w.t.Fatal(err)
@@ -208,8 +208,8 @@ func (w *rivers) state(id int64) (state string) {
 	return state
 }
 
-// riverBubble runs a story in a synctest bubble with a client of River, and returns the broken invariants. before is
-// SQL that is run first.
+// riverBubble runs a story in a synctest bubble with a client of River, and returns the broken invariants. The SQL of
+// before is run first.
 func riverBubble(t *testing.T, seed uint64, w *rivers, before string, story func(w *rivers)) []string {
 	w.dsn = database(t)
 	prepare(t, w.dsn, before)

@@ -8,8 +8,8 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// rows are the stories of the table in README.md: each runs the library it is compiled with, under one seed, and
-// returns the broken invariants.
+// rows are the stories of the bugs in README.md, by library-number: each runs the library it is compiled with, under a
+// seed, and returns the broken invariants.
 var rows = map[string]func(t *testing.T, seed uint64) []string{
 	"river-1302": rescuedAfterDone,
 	"river-1318": strandedBehindEndless,
@@ -22,8 +22,8 @@ var rows = map[string]func(t *testing.T, seed uint64) []string{
 	"asynq-1144": leaseLost,
 }
 
-// rescuedAfterDone is the bug that a finished job is rescued: handlers overrun the rescue time, and some end between
-// the rescuer's look and its update.
+// rescuedAfterDone is the story of a bug by which River rescues a finished job: handlers overrun the rescue time, and
+// some end between the rescuer's look and its update.
 func rescuedAfterDone(t *testing.T, seed uint64) []string {
 	w := &rivers{config: river.Config{RescueStuckJobsAfter: 61 * time.Second}, delay: 2 * time.Second, again: true}
 	return riverBubble(t, seed, w, "", func(w *rivers) {
@@ -34,8 +34,8 @@ func rescuedAfterDone(t *testing.T, seed uint64) []string {
 	})
 }
 
-// strandedBehindEndless is the bug that a stuck job is never rescued: 10,000 jobs without a timeout run for hours; one
-// more lost its process long ago.
+// strandedBehindEndless is the story of a bug by which River never rescues a stuck job: 10,000 jobs without a timeout
+// run for hours; one more lost its process long ago.
 func strandedBehindEndless(t *testing.T, seed uint64) []string {
 	const stuck = `insert into river_job (args, attempt, attempted_at, kind, max_attempts, state, created_at, scheduled_at)
 		select '{"Timeout": %d}', 1, '1999-12-31 22:00+00', 'job', 25, 'running', '1999-12-31 22:00+00', '1999-12-31 22:00+00'
@@ -63,7 +63,7 @@ func rescuedWithoutTimeoutOfClient(t *testing.T, seed uint64) []string {
 	})
 }
 
-// dropped is the bug that outcomes are dropped: the database is away for a minute while jobs end.
+// dropped is the story of a bug by which River drops outcomes: the database is away for a minute while jobs end.
 func dropped(t *testing.T, seed uint64) []string {
 	return riverBubble(t, seed, &rivers{}, "", func(w *rivers) {
 		for range 40 {
@@ -80,7 +80,7 @@ func dropped(t *testing.T, seed uint64) []string {
 	})
 }
 
-// hungFetch is the bug that fetching hangs: every connection goes silent once, as when a firewall forgets it.
+// hungFetch is the story of a bug by which River's fetching hangs: each connection goes silent once.
 func hungFetch(t *testing.T, seed uint64) []string {
 	return riverBubble(t, seed, &rivers{}, "", func(w *rivers) {
 		time.Sleep(10*time.Second + w.draw(time.Second))
@@ -94,7 +94,7 @@ func hungFetch(t *testing.T, seed uint64) []string {
 	})
 }
 
-// hungPeriodic is the bug that periodic jobs stop: the connection on which one is inserted goes silent, once.
+// hungPeriodic is the story of a bug by which River's periodic jobs stop: the connection that inserts one goes silent.
 func hungPeriodic(t *testing.T, seed uint64) []string {
 	every := river.NewPeriodicJob(river.PeriodicInterval(time.Minute), func() (river.JobArgs, *river.InsertOpts) { return job{}, nil }, nil)
 	w := &rivers{config: river.Config{PeriodicJobs: []*river.PeriodicJob{every}}, victim: "name: JobInsertFastMany"}

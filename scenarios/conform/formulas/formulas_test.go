@@ -23,8 +23,8 @@ import (
 // after each failure.
 const draws = 200
 
-// system returns a preset whose jobs always fail. delays are those of one job of the real system, one for each retry,
-// up to its limit unless it never gives up.
+// system returns the comparison of a preset, with jobs that always fail, with its system: delays returns those of real
+// jobs, one for each retry, up to its limit unless it never gives up.
 func system(preset, name string, retries int, delays func(t *testing.T) [][]float64) *common.System {
 	s := &common.System{Preset: preset, Clock: common.NoClock, Cases: []*common.Case{{
 		Name: "draws", Nodes: 1, Workers: draws, Until: time.Minute, Limit: 40 * 24 * time.Hour, From: 0, To: 41 * 24 * time.Hour,
@@ -54,7 +54,7 @@ func system(preset, name string, retries int, delays func(t *testing.T) [][]floa
 	return s
 }
 
-// attempts adds the rule on the number of attempts, from the library's limit.
+// attempts adds to s, and returns it, the rule that a job has as many attempts as the library's limit.
 func attempts(s *common.System) *common.System {
 	s.Rules = append(s.Rules, common.Rule{Name: "attempts of a job that always fails", Keys: []string{"retry.max-attempts", "retry.max-retries"},
 		Case: "draws", Fault: "retry.max-attempts=2", Metrics: []string{"dead", "attempts"},
@@ -62,13 +62,13 @@ func attempts(s *common.System) *common.System {
 	return s
 }
 
-// down is an error that the SDK classifies as retryable.
+// down is an error of a call that the AWS SDK tries again.
 type down struct{ error }
 
-// RetryableError marks it as one that may be tried again.
+// RetryableError tells the AWS SDK that the call may be tried again.
 func (down) RetryableError() bool { return true }
 
-// awsDelays returns the delays of the SDK's retry middleware for calls that always fail, on a virtual clock.
+// awsDelays returns, for each call, the delays in seconds of the AWS SDK's retries of calls that always fail.
 func awsDelays(t *testing.T) (all [][]float64) {
 	for range draws {
 		var delays []float64
@@ -97,7 +97,7 @@ func TestAWS(t *testing.T) {
 	s.Hold(t)
 }
 
-// printed returns the delays that a program of testdata prints as a list of lists.
+// printed returns a function that runs a program of testdata and returns the lists of delays that it prints as JSON.
 func printed(t *testing.T, program string, arguments ...string) func(t *testing.T) [][]float64 {
 	if _, err := exec.LookPath(program); err != nil {
 		t.Skipf("NOT CHECKED: there is no %s", program)
@@ -134,7 +134,7 @@ func TestDelayedJob(t *testing.T) {
 	s.Hold(t)
 }
 
-// TestSidekiq checks the retry formula of Sidekiq, which Sidekiq Pro shares.
+// TestSidekiq compares the retry formula of Sidekiq, which Sidekiq Pro shares, with the preset.
 func TestSidekiq(t *testing.T) {
 	for _, preset := range []string{"sidekiq", "sidekiq-pro"} {
 		t.Run(preset, func(t *testing.T) {
@@ -160,7 +160,7 @@ func TestCeleryAutoretry(t *testing.T) {
 	s.Hold(t)
 }
 
-// BullMQ is looked for where npm puts it: `npm install bullmq@5.81.5` in a folder, and that folder in CONFORM_NPM.
+// TestBullMQ compares the preset with BullMQ, if CONFORM_NPM is a folder in which `npm install bullmq@5.81.5` was run.
 func TestBullMQ(t *testing.T) {
 	folder := os.Getenv("CONFORM_NPM")
 	if folder == "" {

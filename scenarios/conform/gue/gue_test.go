@@ -53,7 +53,7 @@ func TestGue(t *testing.T) {
 
 var system = common.System{Preset: "gue", Module: "github.com/vgarvardt/gue/v5", Clock: common.Virtual, Cases: cases, Rules: rules}
 
-// process is one process of gue: a pool of workers, with its connections to the database.
+// process is one simulated process of gue, a pool of workers with its connections to the database, that can be killed.
 type process struct {
 	run  *common.Run
 	node string
@@ -62,7 +62,7 @@ type process struct {
 	others *pgxpool.Pool // connections of a process that lives on
 }
 
-// open returns connections of the process: one for each worker, and one more.
+// open returns a pool of connections that die with the process: one for each worker, and one more.
 func (p *process) open(t *testing.T, dsn string) *pgxpool.Pool {
 	config, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
@@ -93,7 +93,7 @@ func (p *process) kill(t *testing.T) {
 	}
 }
 
-// client returns a client of gue whose backoff is the default one, or that of the case.
+// client returns a client of gue with the backoff that the case has, or else gue's default.
 func client(t *testing.T, r *common.Run, pool *pgxpool.Pool) *gue.Client {
 	backoff := gue.DefaultExponentialBackoff
 	if slices.Contains(r.Set, "retry.max-attempts=3") {
@@ -111,10 +111,10 @@ func client(t *testing.T, r *common.Run, pool *pgxpool.Pool) *gue.Client {
 	return c
 }
 
-// priorities holds gue's priorities of the job classes that do not have the default one.
+// priorities holds gue's priorities of job classes, by name; others have gue's default.
 var priorities = map[string]gue.JobPriority{"urgent": gue.JobPriorityHigh, "low": gue.JobPriorityLow}
 
-// run runs a case, with a table of its own. Jobs are enqueued by a process without workers.
+// run runs a case with gue, in a schema of its own, and logs events in r. A process without workers enqueues the jobs.
 func run(t *testing.T, r *common.Run, dsn, schema string) {
 	ctx, cancel := context.WithCancel(t.Context())
 	inserter := (&process{run: r}).open(t, dsn)
@@ -154,7 +154,7 @@ func run(t *testing.T, r *common.Run, dsn, schema string) {
 	inserter.Close()
 }
 
-// work is the handler of all jobs.
+// work is the handler of all jobs: it logs, and does what the case says of the attempt.
 func (p *process) work(_ context.Context, j *gue.Job) error {
 	if p.dead.Load() {
 		<-p.run.Over
@@ -178,7 +178,7 @@ func (p *process) work(_ context.Context, j *gue.Job) error {
 	return errors.New("down")
 }
 
-// note logs the time at which a failed job is due again, or that its row is gone: gue has discarded it.
+// note logs when a failed job is due again, or, if its row is gone, that gue has discarded it.
 func (p *process) note(id string, number int) {
 	var due time.Time
 	err := p.others.QueryRow(context.Background(), "select run_at from gue_jobs where args = $1", []byte(id)).Scan(&due)

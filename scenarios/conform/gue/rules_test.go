@@ -9,8 +9,8 @@ import (
 
 const second, minute, hour, ms = time.Second, time.Minute, time.Hour, time.Millisecond
 
-// cases are the cases for gue. Each of its workers polls for itself: a node has one worker, except where the difference
-// is the rule. No service time shares a multiple with 5 s, between two polls.
+// cases are what package common runs with gue and in simulations. A node has one worker, as each polls for itself,
+// unless the rule is about that. No service time shares a multiple with 5 s, between two polls.
 var cases = []*common.Case{
 	{Name: "poll", Nodes: 1, Workers: 1, Until: 8 * minute, Limit: 9 * minute,
 		Classes: []common.Class{{Name: "mail", Rate: .4, Service: 61 * ms}}},
@@ -118,12 +118,12 @@ var rules = []common.Rule{
 		Parts: append(waits(.08, .05), common.Part{Name: "executions during", Value: common.Executions(60, 240), Share: .03})},
 }
 
-// span is the time from the first start of a job to the last, where all are enqueued at once.
+// span returns the seconds from the first start of a job to the last, in a case that enqueues all at once.
 func span(r *common.Run) float64 {
 	return common.Quantile(1, common.Waits())(r) - common.Quantile(0, common.Waits())(r)
 }
 
-// overtaken is the share of jobs that begin after a later one of their class.
+// overtaken returns the share of jobs that begin after a later one of their job class.
 func overtaken(r *common.Run) float64 {
 	begun := map[string]float64{} // least start of the later jobs, by class
 	behind := 0.0
@@ -138,7 +138,7 @@ func overtaken(r *common.Run) float64 {
 	return behind / float64(len(r.Lives()))
 }
 
-// waits are the quantiles of the waits for a first attempt, with a relative and an absolute tolerance.
+// waits returns a rule's parts for quantiles of waits for a first attempt; share and least, in seconds, are tolerances.
 func waits(share, least float64) []common.Part {
 	return []common.Part{
 		{Name: "wait p50", Value: common.Quantile(.5, common.Waits()), Share: share, Least: least, Unit: "s"},

@@ -16,13 +16,13 @@ import (
 	"qsim/conform/common"
 )
 
-// Its goroutine waits on a channel of the package, which must not be one of a bubble.
+// TestMain starts the goroutine of nats-server's package ats, which waits on its own channel, outside of any bubble.
 func TestMain(m *testing.M) {
 	ats.Register()
 	os.Exit(m.Run())
 }
 
-// setting is a case's consumer configuration, and the behaviour of its failing handlers.
+// setting is the configuration of a case's consumer in NATS, and what its failing handlers do.
 type setting struct {
 	consumer nats.ConsumerConfig
 	fail     func(m *nats.Msg) error
@@ -46,7 +46,7 @@ func later(d time.Duration) func(m *nats.Msg) error {
 	return func(m *nats.Msg) error { return m.NakWithDelay(d) }
 }
 
-// settings are the settings of cases that change the defaults.
+// settings holds the setting of a case by its name; other cases have the defaults.
 var settings = map[string]setting{
 	"delay":        {fail: later(10 * second)},
 	"lost":         {nats.ConsumerConfig{MaxDeliver: 2}, nak},
@@ -98,7 +98,7 @@ func run(t *testing.T, r *common.Run) {
 // lapse up to 5 s before the client notices, in which nobody asks.
 const patience = 10 * time.Hour
 
-// start starts a process, whose workers pull one message at a time, and returns a function that kills it.
+// start starts a process of NATS workers, which pull one message at a time, and returns a function that kills it.
 func start(t *testing.T, r *common.Run, s *server.Server, node string, running *sync.WaitGroup) func() {
 	connection, err := nats.Connect("", nats.InProcessServer(s), nats.NoReconnect())
 	if err != nil {

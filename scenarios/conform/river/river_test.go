@@ -46,7 +46,7 @@ type arguments struct{ ID string }
 // Kind implements river.JobArgs.
 func (arguments) Kind() string { return "job" }
 
-// options are the insert options of a class's jobs, where they differ from the default.
+// options holds insert options of job classes, by name; others have River's defaults.
 var options = map[string]*river.InsertOpts{"thrice": {MaxAttempts: 3}, "urgent": {Priority: 1}, "low": {Priority: 4}}
 
 // worker is a River worker that runs the jobs of a case.
@@ -79,7 +79,7 @@ func (w *worker) Work(_ context.Context, j *river.Job[arguments]) error {
 	return errors.New("down")
 }
 
-// policy is River's own retry policy, with its decisions logged.
+// policy is River's own retry policy, which also logs its decisions.
 type policy struct {
 	river.DefaultClientRetryPolicy
 	run *common.Run
@@ -96,8 +96,8 @@ func (p *policy) NextRetry(j *rivertype.JobRow) time.Time {
 	return at
 }
 
-// run runs a case. Jobs are inserted by the process that started last, which they wake; or, in a scenario without
-// wakes, by one that has no workers.
+// run runs a case with River and logs events in r. The process that started last inserts the jobs, which wake it; or,
+// in a scenario without wakes, one that has no workers.
 func run(t *testing.T, r *common.Run) {
 	ctx, file := t.Context(), filepath.Join(t.TempDir(), "river.db")
 	open := func() *sql.DB {

@@ -8,12 +8,12 @@ import (
 
 const second, minute, ms = time.Second, time.Minute, time.Millisecond
 
-// thrice are the keys of a class of jobs with 3 attempts.
+// thrice are the YAML keys of a job class whose jobs have 3 attempts.
 const thrice = "retry: {max-attempts: 3}"
 
-// cases are the cases for River. No service time shares a multiple with 50 ms, 100 ms, 250 ms or 1 s, which River
-// counts in: events at one instant have no common order on both sides. Loads have several times, so that jobs which
-// begin together do not end together.
+// cases are what package common runs with River and in simulations. No service time shares a multiple with 50 ms, 100
+// ms, 250 ms or 1 s, which River counts in: events at one instant have no common order on both sides. Loads have
+// several times, so that jobs which begin together do not end together.
 var cases = []*common.Case{
 	{Name: "sparse", Nodes: 1, Workers: 10, Until: 2 * minute, Limit: 3 * minute,
 		Classes: []common.Class{{Name: "mail", Rate: 1.3, Service: 61 * ms}}},
@@ -92,7 +92,7 @@ var rules = []common.Rule{
 			common.Part{Name: "dead", Value: common.Dead, Share: .1})},
 }
 
-// waits are the quantiles of the waits for a first attempt, with a relative and an absolute tolerance.
+// waits returns a rule's parts for quantiles of waits for a first attempt; share and least, in seconds, are tolerances.
 func waits(share, least float64) []common.Part {
 	return []common.Part{
 		{Name: "wait p50", Value: common.Quantile(.5, common.Waits()), Share: share, Least: least, Unit: "s"},

@@ -26,7 +26,7 @@ type line struct {
 	Address map[string]any // address in the message serves: a server that is up
 }
 
-// log adds the line to the log, as an event of a node.
+// log logs l, if it is an event, in r as an event of a node.
 func (l line) log(r *common.Run, node string) {
 	kind := map[string]common.Kind{"began": common.Began, "ended": common.Ended, "died": common.Died, "delayed": common.Delayed}[l.Kind]
 	if kind != 0 {
@@ -43,8 +43,8 @@ type process struct {
 	wanted  atomic.Bool // the end of the process is expected
 }
 
-// begin starts a command that writes JSON lines to its standard output. Each line is passed to heard; without heard it
-// is an answer. Other lines are ignored.
+// begin starts a driver and passes each line of JSON that it prints to heard, or, without that, to ask as an answer.
+// Other lines are ignored.
 func begin(t *testing.T, command *exec.Cmd, heard func(line)) *process {
 	p := &process{command: command, answers: make(chan line), ended: make(chan struct{})}
 	var complaints bytes.Buffer
@@ -85,7 +85,7 @@ func begin(t *testing.T, command *exec.Cmd, heard func(line)) *process {
 	return p
 }
 
-// ask sends a message to the driver and waits for the answer.
+// ask writes a message as JSON to the driver and waits for its answer; an error in that is returned.
 func (p *process) ask(message any) error {
 	text, err := json.Marshal(message)
 	if err != nil {

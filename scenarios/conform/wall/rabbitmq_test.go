@@ -18,7 +18,7 @@ func TestRabbitMQ(t *testing.T) {
 	rabbitmq.hold(t)
 }
 
-// broker is a RabbitMQ server with one node and a separate port mapper.
+// broker returns the port of the test's RabbitMQ server, which the first call starts, with its port mapper.
 var broker = sync.OnceValues(func() (at int, err error) {
 	var mapper, cluster int
 	for _, p := range []*int{&at, &mapper, &cluster} {

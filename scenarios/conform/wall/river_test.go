@@ -50,7 +50,7 @@ func (w *worker) Work(_ context.Context, j *river.Job[arguments]) error {
 	return nil
 }
 
-// runRiver runs a case with a client for each node, and one that only inserts, each with separate connections.
+// runRiver runs a case with River: a client for each node, and one that only inserts, with separate connections.
 func runRiver(t *testing.T, r *common.Run) {
 	ctx := context.WithoutCancel(t.Context())
 	address := onPostgres(t, fmt.Sprintf("river_%s_%d", r.Name, r.Seed))
@@ -110,7 +110,7 @@ func runRiver(t *testing.T, r *common.Run) {
 	stopped.Wait()
 }
 
-// onRivers is River on PostgreSQL, with its cases and rules.
+// onRivers is the comparison with River on PostgreSQL: its cases and rules.
 var onRivers = &common.System{Preset: "river", Module: "github.com/riverqueue/river", Clock: common.Wall, Run: runRiver,
 	Cases: []*common.Case{with(sparse, func(c *common.Case) { c.Nodes = 2 }), &steady,
 		with(order, func(c *common.Case) {

@@ -9,8 +9,8 @@ import (
 	"qsim/conform/common"
 )
 
-// sparse is the base of all cases: few jobs, so that each poll is visible, and a load of 60 %. Run times are long,
-// so that delays of a busy machine are below the tolerances.
+// sparse is the case from which others are made: few jobs, so that each poll is visible, and a load of 60 %. Run times
+// are long, so that delays of a busy machine are below the tolerances.
 var (
 	sparse = common.Case{Name: "sparse", Nodes: 1, Workers: 4, Until: minute, Limit: 80 * second,
 		Classes: []common.Class{{Name: "mail", Rate: .6, Service: 61 * ms}}}
@@ -30,28 +30,28 @@ var (
 			{Name: "urgent", At: common.Burst(2, 6*second), Service: 2130 * ms, Fails: true, Keys: "priority: 1"}}}
 )
 
-// with returns a changed copy of a case.
+// with returns a copy of a case, changed by change.
 func with(c common.Case, change func(c *common.Case)) *common.Case {
 	change(&c)
 	return &c
 }
 
-// woken is the rule that an enqueued job does not wait for a poll.
+// woken returns the rule that an enqueued job does not wait for a poll. It must detect fault, a change of the preset.
 func woken(fault string) common.Rule {
 	return common.Rule{Name: "an enqueue wakes a worker", Keys: []string{"engine.fetch"}, Case: "sparse", Fault: fault, Patient: true,
 		Parts:   []common.Part{{Name: "share of waits below 0.5 s", Value: common.Within(.5, common.Waits()), Least: .05}},
 		Metrics: []string{"fresh.wait"}}
 }
 
-// loaded is the rule on waits under steady load.
+// loaded returns the rule on waits under a steady load of 60 %.
 func loaded() common.Rule {
 	return common.Rule{Name: "waits at a load of 60 %", Load: true, Case: "steady", Metrics: []string{"fresh.wait"},
 		Parts: []common.Part{{Name: "mean wait", Value: common.Mean(common.Waits()), Least: .3, Unit: "s"},
 			{Name: "wait p90", Value: common.Quantile(.9, common.Waits()), Least: 1, Unit: "s"}}}
 }
 
-// stays is the rule that no time limit ends a handler, and no other process takes its job; keys are further keys that
-// it depends on.
+// stays returns the rule that no time limit ends a handler, and no other process takes its job; keys are further keys
+// of the preset that it is about.
 func stays(keys ...string) common.Rule {
 	return common.Rule{Name: "nothing ends a handler", Keys: append(keys, "engine.timeout"), Case: "slow", Fault: "engine.timeout=40s",
 		Parts: []common.Part{{Name: "run time of a job of 70 s", Value: common.Quantile(1, common.Runs()), Least: 1, Unit: "s"},
@@ -59,14 +59,14 @@ func stays(keys ...string) common.Rule {
 		Metrics: []string{"duplicates"}}
 }
 
-// counted is the rule on the number of attempts of a job that always fails; keys are further keys that it depends on.
+// counted returns the rule on how often a job is tried that always fails. It must detect fault; keys are further keys.
 func counted(fault string, keys ...string) common.Rule {
 	return common.Rule{Name: "attempts until a job is given up", Keys: append(keys, "retry.max-attempts", "retry.max-retries", "retry.never"), Case: "count", Fault: fault,
 		Parts:   []common.Part{{Name: "attempts", Value: common.Mean(common.Attempts())}, {Name: "dead", Value: common.Dead}},
 		Metrics: []string{"dead", "attempts"}}
 }
 
-// ranked is the rule that jobs of high priority go first; keys are further keys that it depends on.
+// ranked returns the rule that jobs of high priority go first, retries too; keys are further keys that it is about.
 func ranked(keys ...string) common.Rule {
 	return common.Rule{Name: "the more urgent first, retries too", Keys: append(keys, "jobs.*.priority", "engine.fetch", "retry.backoff"), Case: "urgent", Fault: "jobs.urgent.priority=20",
 		Parts: []common.Part{{Name: "mean wait of urgent jobs in a line", Value: common.Mean(common.Waits("urgent")), Least: 1, Unit: "s"},
@@ -74,7 +74,7 @@ func ranked(keys ...string) common.Rule {
 		Metrics: []string{"fresh.wait", "retry.wait"}}
 }
 
-// priorities are a system's options of the two classes of jobs in the case urgent.
+// priorities returns settings with the priorities of jobs in the case urgent: name is the system's option.
 func priorities(name string, urgent, low int, more map[string]any) settings {
 	of := map[string]map[string]any{"urgent": {name: urgent}, "low": {name: low}}
 	for _, options := range of {
@@ -83,23 +83,23 @@ func priorities(name string, urgent, low int, more map[string]any) settings {
 	return settings{Of: of}
 }
 
-// gone is the rule that a job is lost with the process that runs it.
+// gone returns the rule that a job is lost with the process that runs it.
 func gone() common.Rule {
 	return common.Rule{Name: "a crash loses what runs", Keys: []string{"engine.ack"}, Case: "lost", Fault: "engine.ack=late",
 		Parts:   []common.Part{{Name: "attempts of a job whose process dies", Value: common.Mean(common.Attempts())}},
 		Metrics: []string{"dead"}}
 }
 
-// peers lists all systems.
+// peers lists the systems that are compared through a driver program.
 var peers = []*peer{bullmq, graphile, pgboss, sidekiq, celery, rabbitmq, temporal}
 
-// called renames a rule, for a system with more than one suite.
+// called returns the rule with another name, for a system compared by more than one suite.
 func called(name string, rule common.Rule) common.Rule {
 	rule.Name = name
 	return rule
 }
 
-// TestSettings checks that the settings of the systems are for existing cases.
+// TestSettings checks that the settings of each system are for cases that it has, and that no case takes long.
 func TestSettings(t *testing.T) {
 	for _, p := range peers {
 		for name := range p.settings {

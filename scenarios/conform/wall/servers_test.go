@@ -18,7 +18,7 @@ import (
 	"qsim/engine/pgstore/pgserver"
 )
 
-// stops are functions that stop the started servers.
+// stops are functions that TestMain calls in the end, to stop the servers which tests have started.
 var stops struct {
 	sync.Mutex
 	all []func()
@@ -51,7 +51,7 @@ func port() (int, error) {
 // tied is a shell command that runs a server until its standard input is closed: by stop, or by the death of the test.
 const tied = `"$@" & server=$!; read -r _; kill "$server" 2>/dev/null; wait "$server"`
 
-// serve starts a server on a port, in a separate temporary folder.
+// serve starts a server in a temporary folder, until the end of the tests, and waits until it listens on the port.
 func serve(name string, port int, environment func(folder string) []string, arguments ...string) error {
 	folder, err := os.MkdirTemp("", "conform-"+name)
 	if err != nil {
@@ -94,7 +94,7 @@ func serve(name string, port int, environment func(folder string) []string, argu
 	return fmt.Errorf("%s does not listen: %s", name, out.String())
 }
 
-// missing skips a test because a program is not installed.
+// missing skips the test if a program is not installed; where names the package that has it.
 func missing(t *testing.T, program, where string) {
 	if _, err := exec.LookPath(program); err != nil {
 		t.Skipf("NOT CHECKED: %s is not installed: %s", program, where)
@@ -157,7 +157,7 @@ func dsn(address map[string]any) string {
 	return fmt.Sprintf("host=%s port=%d user=%s dbname=%s sslmode=disable", address["host"], address["port"], address["user"], address["database"])
 }
 
-// execute runs a statement in the database of a run.
+// execute runs an SQL statement in the database of an address, as returned by onPostgres.
 func execute(address map[string]any, sql string, values ...any) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

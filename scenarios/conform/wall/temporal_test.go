@@ -9,8 +9,8 @@ import (
 	"qsim/conform/common"
 )
 
-// TestTemporal compiles the server and the processes of testdata/temporal, a separate module because of its hundreds
-// of dependencies.
+// TestTemporal compares the preset temporal with Temporal. Server and processes are one program, compiled here from
+// testdata/temporal, a module of its own for its hundreds of dependencies.
 func TestTemporal(t *testing.T) {
 	if !common.Long() {
 		t.Skip("it waits on the wall clock: with -long")
@@ -37,7 +37,7 @@ func TestTemporal(t *testing.T) {
 	temporal.hold(t)
 }
 
-// temporal is the system Temporal, with one activity a workflow; workflows run in the process that enqueues jobs, which
+// temporal is the system Temporal, with one activity a workflow. Workflows run in the process that enqueues jobs, which
 // no crash kills.
 var temporal = &peer{
 	settings: map[string]settings{

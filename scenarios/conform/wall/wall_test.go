@@ -27,7 +27,7 @@ type settings struct {
 	Passes time.Duration
 }
 
-// peer is a system on the wall clock with its preset.
+// peer is a system that is compared on the wall clock, its processes being those of a driver program.
 type peer struct {
 	common.System
 	driver   []string                                     // the program that its processes run
@@ -37,7 +37,7 @@ type peer struct {
 	lock     sync.Mutex                                   // guards putter
 }
 
-// hold runs all cases and judges the rules.
+// hold runs all cases of the system and judges its rules; a rule that does not hold fails the test.
 func (p *peer) hold(t *testing.T) {
 	if !common.Long() {
 		t.Skip("it waits on the wall clock: with -long")
@@ -50,7 +50,7 @@ func (p *peer) hold(t *testing.T) {
 	p.Hold(t)
 }
 
-// begin starts a process of the system in a role: put or work.
+// begin starts the driver in a role, put (enqueues jobs) or work; for heard see the function begin.
 func (p *peer) begin(t *testing.T, role string, config map[string]any, heard func(line)) *process {
 	text, err := json.Marshal(config)
 	if err != nil {
@@ -60,17 +60,17 @@ func (p *peer) begin(t *testing.T, role string, config map[string]any, heard fun
 	return begin(t, command, heard)
 }
 
-// place returns the name of a place in a server, which no other system has.
+// place returns a name for a queue or database of the system, which no other system's has.
 func (p *peer) place(name string) string { return strings.ReplaceAll(p.Preset, "-", "_") + "_" + name }
 
-// put passes one line to the enqueuing process and waits for its answer.
+// put sends a message to the process that enqueues jobs, and waits for its answer.
 func (p *peer) put(message map[string]any) error {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	return p.putter.ask(message)
 }
 
-// run runs a case: a process for each node, of which node 0 may crash.
+// run runs a case: it starts a worker process for each node, of which node 0 may crash, and enqueues the jobs.
 func (p *peer) run(t *testing.T, r *common.Run) {
 	own := p.settings[r.Name]
 	queue := p.place(fmt.Sprint(r.Name, "_", r.Seed))
@@ -125,7 +125,7 @@ func (p *peer) run(t *testing.T, r *common.Run) {
 
 func epoch(at time.Time) float64 { return float64(at.UnixMicro()) / 1e6 }
 
-// modules returns the folder of the npm modules installed from testdata/package-lock.json.
+// modules returns the folder with the npm modules of testdata/package-lock.json, or skips the test.
 func modules(t *testing.T) string {
 	folder := os.Getenv("CONFORM_NPM")
 	if folder == "" {
@@ -134,13 +134,13 @@ func modules(t *testing.T) string {
 	return folder
 }
 
-// node makes the peer's driver run on Node.js.
+// node makes p's driver the one in JavaScript, testdata/driver.mjs, and returns p.
 func (p *peer) node(t *testing.T) *peer {
 	p.driver = []string{"node", "testdata/driver.mjs", modules(t)}
 	return p
 }
 
-// debian sets the version to that of a Debian package, and the driver.
+// debian sets p's version to that of a Debian package, and its driver; it skips the test if either is not installed.
 func (p *peer) debian(t *testing.T, name string, driver ...string) {
 	version := common.Debian(t, name)
 	missing(t, driver[0], "of Debian")

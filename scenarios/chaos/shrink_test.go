@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -120,8 +121,12 @@ func breaksToo() { panic("slot 8 is not held") }
 // TestTimeDoesNotCutShrinking checks that a failing world is shrunk although Options.Time, for new seeds, is over.
 func TestTimeDoesNotCutShrinking(t *testing.T) {
 	b := &bugs[slices.IndexFunc(bugs, func(b bug) bool { return b.name == "a claim is not counted as a delivery" })]
-	// It takes half a second to make small.
-	result, err := Swarm(context.Background(), Options{First: found[b.name].seed, Time: 10 * time.Millisecond, Parallel: 1, plant: b.plant})
+	var begun sync.Once
+	plant := func(s *setup) {
+		begun.Do(func() { time.Sleep(time.Second) }) // Time is over
+		b.plant(s)
+	}
+	result, err := Swarm(context.Background(), Options{First: found[b.name].seed, Time: time.Second, Parallel: 1, plant: plant})
 	if err != nil || len(result.Failures) != 1 {
 		t.Fatalf("%v, %d failures", err, len(result.Failures))
 	}

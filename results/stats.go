@@ -156,6 +156,14 @@ func Bands(series []measure.Series, buckets int, of func(s *measure.Series) []fl
 	return median, low, high
 }
 
+// HasValue reports whether a time series has a value for any seed. Its median may have none even so: in each bucket,
+// most seeds may lack one.
+func HasValue(series []measure.Series, of func(s *measure.Series) []float64) bool {
+	return slices.ContainsFunc(series, func(s measure.Series) bool {
+		return slices.ContainsFunc(of(&s), func(v float64) bool { return !math.IsNaN(v) })
+	})
+}
+
 // quantile returns the quantile q of sorted values, interpolated between the two nearest.
 func quantile(sorted []float64, q float64) float64 {
 	at := q * float64(len(sorted)-1)

@@ -16,90 +16,91 @@ import (
 	"unicode/utf8"
 )
 
-// budget limits the lines of Go in a package, tests not counted.
+// budget is the highest number of lines of a package's Go files, without tests.
 type budget struct {
 	path  string
 	lines int // a ceiling: it falls with the package, and a commit that raises it says why
 	goal  int // number of lines that the package should come down to; a package at or below it has that as its ceiling
 }
 
-// budgets has the budget of each package. `go test ./scripts -run Budgets -v` prints the present numbers of lines, and
-// with -rewrite they become the ceilings.
+// budgets has a row for each package: its budget and its goal. `go test ./scripts -run Budgets -v` prints the figures
+// of today, and with -rewrite they become the ceilings.
 var budgets = []budget{
 	{"engine", 3494, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
-	{"engine/check", 3249, 1650},
+	{"engine/check", 3250, 1650},
 	{"engine/dist", 1054, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 85, 83},    // of which 33 are the FIFO that package engine had, and package sim once more
 	{"engine/keyed", 66, 66},
 	{"engine/live", 1336, 1300},
 	{"engine/live/metrics", 308, 280}, // for Prometheus, which package live does without
-	{"engine/memstore", 3196, 2250},
+	{"engine/memstore", 3197, 2250},
 	{"engine/pgstore", 2918, 2130},
 	{"engine/pgstore/pgserver", 531, 500},
 	{"engine/quantity", 814, 480},
 	{"engine/sim", 2015, 1400},
 	{"engine/unfinished", 21, 21}, // of which memstore, check, measure and world know: a type of each before
-	{"policies", 2763, 1850},
-	{"scenarios", 1133, 800},      // the language with the rooms below it: 4,700 in all
+	{"policies", 2764, 1850},
+	{"scenarios", 1134, 800},      // the language with the rooms below it: 4,700 in all
 	{"scenarios/apply", 517, 398}, // of which systems.yaml is the table
-	{"scenarios/chaos", 2334, 1350},
+	{"scenarios/chaos", 2339, 1350},
 	{"scenarios/checked", 188, 196},
 	{"scenarios/checks", 423, 300},
-	{"scenarios/diagnostics", 525, 559},
+	{"scenarios/diagnostics", 526, 559},
 	{"scenarios/estimate", 608, 250},
 	{"scenarios/imports", 4558, 3650},
 	{"scenarios/origins", 225, 150}, // qsim explain
 	{"scenarios/pool", 118, 100},
 	{"scenarios/reference", 638, 700},
 	{"scenarios/scenariotest", 85, 90}, // for go test of repositories that have a policy of their own
-	{"scenarios/spec", 2954, 1900},
-	{"scenarios/study", 4951, 3000},
+	{"scenarios/spec", 2958, 1900},
+	{"scenarios/study", 5011, 3000},
 	{"scenarios/trace", 1558, 1250},
 	{"scenarios/tree", 505, 444}, // YAML with positions
-	{"scenarios/validate", 1217, 600},
-	{"scenarios/verify", 3292, 2600},
-	{"scenarios/world", 4699, 2700},
-	{"results", 4325, 2300},
+	{"scenarios/validate", 1221, 600},
+	{"scenarios/verify", 3294, 2600},
+	{"scenarios/world", 4723, 2700},
+	{"results", 4335, 2300},
 	{"results/measure", 4793, 3150},
-	{"results/plain", 437, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
-	{"results/report", 6615, 4300}, // of which 300 are the canvas of pixels
-	{"results/text", 1498, 1700},
+	{"results/plain", 440, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
+	{"results/report", 6634, 4300}, // of which 300 are the canvas of pixels
+	{"results/text", 1501, 1700},
 	{"cmd/bench", 4902, 3000}, // of which 90 find out when claims see new jobs
-	{"cmd/cli", 4952, 3600},
+	{"cmd/cli", 4977, 3600},
 	{"cmd/input", 144, 100},
-	{"cmd/play", 1116, 700}, // the page of qsim play, served and static
+	{"cmd/play", 1117, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
 	{"cmd/qsim", 6, 0},
-	{"cmd/ui", 1175, 700},
+	{"cmd/ui", 1185, 700},
 }
 
-// testKits are packages that only tests of other packages import. They count as tests, and have no budget.
+// testKits are packages for the tests of several others, without a budget. They are tests, and have no budget.
 var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storetest", "results/report/browsertest",
 	"results/resultstest", "results/schematest"}
 
-// mostLines and the constants below are ceilings for the whole module, which TestBudgets enforces, and their goals.
+// mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_485, 56_000
+	mostLines, goalLines             = 82_660, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one
 	mostFields                       = 30       // fields of a struct
 )
 
-// wideStructs maps structs with more fields than mostFields to the number of fields that each may have.
+// wideStructs lists the structs with more fields than mostFields, each with its own ceiling.
 var wideStructs = map[string]int{
 	"engine/memstore.Store": 32, "engine/check.job": 44, "engine/check.Rules": 37,
 }
 
-// helpers maps names of small functions that packages tend to write again to how many functions may have them.
+// helpers are names of functions that every package would write for itself, with the allowed number of functions of
+// that name: one is enough.
 var helpers = map[string]int{"percent": 4, "quantile": 3, "seconds": 4, "shorten": 1}
 
-// mostSpelled is the allowed number of places that convert a value to text only to parse it again: none.
+// mostSpelled is the allowed number of values that are converted to text only to be parsed again: none should be.
 const mostSpelled = 0
 
-// weight returns the number of lines of the package's Go files, without tests: what its budget limits.
+// weight returns the number of lines of p that count against its budget.
 func (p *sourcePackage) weight() (lines int) {
 	for _, f := range p.files {
 		if !f.test {
@@ -109,7 +110,7 @@ func (p *sourcePackage) weight() (lines int) {
 	return lines
 }
 
-// checkBudget returns a problem, as text, if a package has more lines than its row in budgets allows, or has no row.
+// checkBudget compares one package with its budget.
 func checkBudget(rows []budget, p *sourcePackage) (problems []string) {
 	lines := p.weight()
 	if lines == 0 || slices.Contains(testKits, p.path) {
@@ -125,7 +126,7 @@ func checkBudget(rows []budget, p *sourcePackage) (problems []string) {
 	return nil
 }
 
-// wideLines returns the number of lines in text that have more than lineWidth characters.
+// wideLines counts the lines of f that are longer than lineWidth.
 func wideLines(text []byte) (wide int) {
 	for line := range bytes.Lines(text) {
 		if utf8.RuneCount(bytes.TrimSuffix(line, []byte("\n"))) > lineWidth {
@@ -135,7 +136,7 @@ func wideLines(text []byte) (wide int) {
 	return wide
 }
 
-// checkFields returns a problem, as text, for each struct of a package with too many fields; ceilings has exceptions.
+// checkFields finds structs with too many fields.
 func checkFields(ceilings map[string]int, p *sourcePackage) (problems []string) {
 	for _, f := range p.built() {
 		ast.Inspect(f.syntax, func(n ast.Node) bool {
@@ -161,7 +162,8 @@ func checkFields(ceilings map[string]int, p *sourcePackage) (problems []string) 
 	return problems
 }
 
-// exportedNames returns the names that a package exports, without methods and fields: what its users have to learn.
+// exportedNames returns the names of types, functions, constants and variables that a package exports: those its
+// reader has to learn.
 func exportedNames(p *sourcePackage) (names []string) {
 	for _, f := range p.built() {
 		for _, declaration := range f.syntax.Decls {
@@ -187,7 +189,8 @@ func exportedNames(p *sourcePackage) (names []string) {
 	return slices.DeleteFunc(names, func(name string) bool { return !ast.IsExported(name) })
 }
 
-// spelledToParse returns a problem, as text, for each call such as ParseShare(x.String()), where x is a value.
+// spelledToParse finds calls like ParseShare(x.String()) and ParseCount(string(kind)), where x is a value and not a
+// text.
 func spelledToParse(p *sourcePackage) (problems []string) {
 	for _, f := range p.built() {
 		ast.Inspect(f.syntax, func(n ast.Node) bool {
@@ -208,7 +211,7 @@ func spelledToParse(p *sourcePackage) (problems []string) {
 	return problems
 }
 
-// isSpelling reports whether an expression converts a value to text: x.String(), or string(x) for an x of a named type.
+// isSpelling reports whether an expression is x.String(), or string(x) of a named string.
 func isSpelling(p *sourcePackage, argument ast.Expr) bool {
 	call, ok := argument.(*ast.CallExpr)
 	if !ok {
@@ -279,7 +282,7 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-// writeCeilings writes the present numbers of lines, of each package and of the module, into this file as the ceilings.
+// writeCeilings sets the ceilings in this file, of each package and of all, to their present numbers of lines.
 func writeCeilings(t *testing.T) {
 	t.Helper()
 	const name = "budgets_test.go"
@@ -305,7 +308,7 @@ func writeCeilings(t *testing.T) {
 	}
 }
 
-// ceiling fails the test if got, a number of things described by what, exceeds most; it logs got, most and goal.
+// ceiling fails t if a figure exceeds its ceiling, and logs the figure.
 func ceiling(t *testing.T, what string, got, most, goal int) {
 	t.Helper()
 	if got > most {

@@ -40,7 +40,7 @@ func waitChart(d *drawing) *sheet {
 	first := d.firstRow()
 	highest := d.peaksOf(first)
 	best, _ := extremes(highest)
-	s := &sheet{Figure: Figure{Title: d.waitTitle(d.rows[first], highest),
+	s := &sheet{Figure: Figure{Title: d.waitTitle(first, highest),
 		Footer: d.footer(d.bandMarks() + d.gapMark())}}
 	s.Subtitle = "Wait of fresh jobs until their first claim, p99 per " + d.bucket() + " of virtual time (log scale)"
 	s.dull = best >= 0
@@ -48,7 +48,7 @@ func waitChart(d *drawing) *sheet {
 		s.dull = s.dull && shortOrAlike(d.peaksOf(row))
 	}
 	s.alt = d.alt("Highest fresh p99 wait"+ofClass(d.rows[first]), func(i int) string {
-		return plain.Either(math.IsNaN(highest[i]), "none claimed", seconds(highest[i]))
+		return plain.Either(math.IsNaN(highest[i]), d.noPeak(i, first), seconds(highest[i]))
 	})
 	seen := d.waitExtent()
 	var axis valueAxis
@@ -60,7 +60,7 @@ func waitChart(d *drawing) *sheet {
 			axis.set(&p.Y, 10)
 			return []plot.Plotter{d.backdropOf(func(p *policy) []float64 { return p.median }),
 				area{d.xs, own.low, own.high, alpha(own.hue.line, 38)}, curve{d.xs, own.median, own.line(1.4)},
-				limitLines(d.limits())}, peakWords(highest[own.index])
+				limitLines(d.limits())}, d.peakWords(own.index, highest[own.index])
 		})
 		return s
 	}
@@ -127,9 +127,9 @@ func (d *drawing) addWaits(p *plot.Plot, row int, t timeline) {
 // may wait longest. "" if no line has one.
 func (d *drawing) gapMark() string {
 	gap := slices.ContainsFunc(d.policies, func(p policy) bool {
-		return slices.ContainsFunc(p.waits, func(b band) bool { return len(runs(b.median)) > 1 })
+		return slices.ContainsFunc(p.waits, func(b band) bool { return b.seen && len(runs(b.median)) != 1 })
 	})
-	return plain.When(gap, ", gap = none claimed")
+	return plain.When(gap, ", gap = none claimed"+plain.When(d.seeds > 1, " in most seeds"))
 }
 
 // above returns one edge of a band with gaps (NaN) where the median is near the lower end of the axis: a band there is
@@ -144,10 +144,15 @@ func above(edge, median []float64, least float64) []float64 {
 	return out
 }
 
-// peakWords returns two texts on a policy's highest wait, the longer first.
-func peakWords(peak float64) []string {
+// noPeak returns why a policy has no highest wait in one plot of the wait chart.
+func (d *drawing) noPeak(policy, row int) string {
+	return plain.Either(d.policies[policy].waits[row].seen, "in too few seeds", "none claimed")
+}
+
+// peakWords returns two texts on a policy's highest wait in the only plot of the wait chart, the longer first.
+func (d *drawing) peakWords(policy int, peak float64) []string {
 	if math.IsNaN(peak) {
-		return []string{"none claimed", ""}
+		return []string{d.noPeak(policy, 0), ""}
 	}
 	return []string{"peak " + seconds(peak), seconds(peak)}
 }
@@ -230,20 +235,23 @@ func (d *drawing) alt(what string, value func(i int) string) string {
 	return fmt.Sprintf("%s: %s. %s", what, strings.Join(words, ", "), d.stormWords())
 }
 
-// waitTitle returns the title of the wait chart: which policy makes fresh jobs wait longest, and which shortest.
-func (d *drawing) waitTitle(class string, peaks []float64) string {
+// waitTitle returns the title of the wait chart: which policy makes fresh jobs wait longest, and which shortest. row is
+// the plot of which peaks has the highest median waits, NaN where few or no seeds have a claim in any bucket.
+func (d *drawing) waitTitle(row int, peaks []float64) string {
 	var silent []string
-	for i, v := range peaks {
-		if math.IsNaN(v) {
-			silent = append(silent, d.policies[i].name)
+	for _, p := range d.policies {
+		if !p.waits[row].seen {
+			silent = append(silent, p.name)
 		}
 	}
-	of := ofClass(class)
+	of := ofClass(d.rows[row])
 	if len(silent) == len(peaks) {
 		return "No fresh job" + of + " is claimed" + under(d.summary)
 	}
 	title := d.tableTitle(d.waitQuery())
-	if title == "" {
+	if best, _ := extremes(peaks); title == "" && best < 0 {
+		title = "Too few fresh jobs" + of + " are claimed for a line of their waits"
+	} else if title == "" {
 		title = d.rangeTitle("In the worst "+duration(d.settings.Bucket)+" fresh p99 wait"+of+" is", seconds, peaks)
 	}
 	if len(silent) > 3 {

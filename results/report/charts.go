@@ -122,7 +122,10 @@ func (p *policy) dashed(width vg.Length) draw.LineStyle {
 }
 
 // band is a curve over time with the edges of a band around it, which are nil if there is no band.
-type band struct{ median, low, high []float64 }
+type band struct {
+	median, low, high []float64
+	seen              bool // some seed has a value, though the median may have none: most seeds may lack one everywhere
+}
 
 func newDrawing(sum *results.Summary, version string) (*drawing, error) {
 	switch {
@@ -177,13 +180,14 @@ func newPolicy(index int, label string, series []measure.Series, buckets int) po
 		}
 		return values
 	}
-	p.median, p.low, p.high = results.Bands(series, buckets, func(s *measure.Series) []float64 { return s.FreshWaitP99 })
+	p.band = bandOf(series, buckets, func(s *measure.Series) []float64 { return s.FreshWaitP99 })
 	if len(series) > 0 && !slices.ContainsFunc(series, func(s measure.Series) bool {
 		return len(s.Classes) != len(series[0].Classes)
 	}) {
 		p.waits = make([]band, len(series[0].Classes))
 		for k := range p.waits {
-			p.waits[k].median, _, _ = results.Bands(series, buckets, func(s *measure.Series) []float64 { return s.Classes[k] })
+			p.waits[k] = bandOf(series, buckets, func(s *measure.Series) []float64 { return s.Classes[k] })
+			p.waits[k].low, p.waits[k].high = nil, nil
 		}
 	}
 	p.fresh = level(func(s *measure.Series) []float64 { return s.FreshReady })
@@ -201,6 +205,13 @@ func newPolicy(index int, label string, series []measure.Series, buckets int) po
 		p.starved = mean(func(s *measure.Series, i int) float64 { return at(s.Starved, i) })
 	}
 	return p
+}
+
+// bandOf returns the median of time series over seeds, with the band around it.
+func bandOf(series []measure.Series, buckets int, of func(s *measure.Series) []float64) (b band) {
+	b.median, b.low, b.high = results.Bands(series, buckets, of)
+	b.seen = results.HasValue(series, of)
+	return b
 }
 
 // meansOf returns, for each bucket of time, the mean over time series: one that has ended counts as 0; NaN if all have.

@@ -323,6 +323,47 @@ func TestFooterExplainsGaps(t *testing.T) {
 	}
 }
 
+// Claims of fewer than half of the seeds in any bucket leave no line to draw, and are claims nevertheless: the title
+// has the table's values if there are any.
+func TestRareClaimsAreClaims(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		bound func(sum *results.Summary)
+		title string
+	}{
+		{"table", func(*results.Summary) {}, "Fresh p99 wait in payments-down is 2m43s with Shared FIFO, 54.5s with Weighted 80/20"},
+		{"no table", nullEverything, "Too few fresh jobs are claimed for a line of their waits"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := with(tt.name, func(f *fixture) {
+				f.policies, f.seeds = 2, 3
+				f.adjust = func(_ *measure.Settings, sum *results.Summary) {
+					tt.bound(sum)
+					for i := range sum.Data {
+						for k := range sum.Data[i].Series {
+							for b := range sum.Data[i].Series[k].FreshWaitP99 {
+								if k != b%3 {
+									sum.Data[i].Series[k].FreshWaitP99[b] = math.NaN()
+								}
+							}
+						}
+					}
+				}
+			})
+			s := waitChart(f.drawing(t))
+			if s.Title != tt.title {
+				t.Errorf("title %q, want %q", s.Title, tt.title)
+			}
+			if want := "Highest fresh p99 wait: Shared FIFO in too few seeds, Weighted 80/20 in too few seeds."; !strings.HasPrefix(s.alt, want) {
+				t.Errorf("%q does not begin with %q", s.alt, want)
+			}
+			if !strings.Contains(s.Footer, ", gap = none claimed in most seeds ·") {
+				t.Errorf("footer %q", s.Footer)
+			}
+		})
+	}
+}
+
 // The peaks beside the panels are of all ready jobs, and the title's of fresh ones: where no room is left for both, the
 // subtitle tells which.
 func TestBacklogTellsOfItsPeaks(t *testing.T) {

@@ -41,7 +41,7 @@ type terminalPlot struct {
 	marks     plotMarks
 	end       float64     // s: where the time axis ends
 	lines     [][]float64 // curves by policy, then by dot; NaN: no value
-	peaks     []float64   // highest values by policy, after the warm-up; NaN: no fresh job was claimed
+	peaks     []float64   // highest values by policy, after the warm-up; NaN: no line
 	low, high float64     // range of the axis: powers of ten
 	nothing   bool        // no fresh job waits at all
 	storms    []measure.Window
@@ -79,6 +79,9 @@ func braille(dots uint8) string {
 // asciiDots returns the ASCII character for dots one above the other: bit 0 is the upper, bit 1 the lower.
 func asciiDots(dots uint8) string { return [4]string{" ", "'", ".", ":"}[dots&3] }
 
+// freshWaits returns the curve that a plot shows of one seed.
+func freshWaits(s *measure.Series) []float64 { return s.FreshWaitP99 }
+
 func newTerminalPlot(s *results.Summary, o TableOptions, ascii bool) *terminalPlot {
 	p := &terminalPlot{s: s, o: o, ascii: ascii, marks: unicodeMarks, rows: 6}
 	if ascii {
@@ -93,7 +96,6 @@ func newTerminalPlot(s *results.Summary, o TableOptions, ascii bool) *terminalPl
 	p.o.Width = min(max(p.o.Width, leastPlot), mostPlot)
 	p.columns = p.o.Width - plotGutter - 2
 	medians := make([][]float64, len(s.Data))
-	waits := func(s *measure.Series) []float64 { return s.FreshWaitP99 }
 	p.end = s.Settings.Duration.Seconds()
 	bucket := s.Settings.Bucket.Seconds()
 	for i := range s.Data {
@@ -101,7 +103,7 @@ func newTerminalPlot(s *results.Summary, o TableOptions, ascii bool) *terminalPl
 		for _, series := range s.Data[i].Series {
 			buckets = max(buckets, len(series.FreshWaitP99))
 		}
-		medians[i], _, _ = results.Bands(s.Data[i].Series, buckets, waits)
+		medians[i], _, _ = results.Bands(s.Data[i].Series, buckets, freshWaits)
 		for k, v := range medians[i] {
 			if !math.IsNaN(v) {
 				p.end = max(p.end, float64(k+1)*bucket)
@@ -165,7 +167,8 @@ func (p *terminalPlot) draw() string {
 }
 
 func (p *terminalPlot) panelTitle(i int) string {
-	remark := "no fresh job is claimed"
+	claimed := results.HasValue(p.s.Data[i].Series, freshWaits)
+	remark := plain.Either(claimed, "claims in too few seeds", "no fresh job is claimed")
 	switch peak := p.peaks[i]; {
 	case peak == 0:
 		remark = "never waits"

@@ -126,6 +126,7 @@ func TestPlotOfOddData(t *testing.T) {
 		{"all zero", plotted([]string{"a"}, [][]float64{line(0, 0)}), "never waits"},
 		{"nothing claimed", plotted([]string{"a"}, [][]float64{silent}), "no fresh job is claimed"},
 		{"no series", plotted([]string{"a"}, nil), "no fresh job is claimed"},
+		{"seldom", plotted([]string{"a"}, [][]float64{{1, nan, nan}, {nan, 1, nan}, {nan, nan, 50}}), "claims in too few seeds"},
 		{"one bucket", plotted([]string{"a"}, [][]float64{{.5}}), "peak 500ms"},
 		{"goes on", plotted([]string{"a"}, [][]float64{append(line(.1, 1), line(.1, 1)...)}), "20m"},
 		{"infinite", plotted([]string{"a"}, [][]float64{{math.Inf(1), 2}}), "peak 2.0s"},

@@ -1,8 +1,11 @@
 package results
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -43,5 +46,21 @@ func TestReplaceFollowsNoLinks(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, ".unfinished-[1-9]*")); len(left) > 0 {
 		t.Errorf("left: %v", left)
+	}
+}
+
+// A file that cannot be renamed, since a folder has its name, fails as one that cannot be written: commands tell failures
+// to write from wrong input by the type of the error. Nothing is left beside the folder.
+func TestReplaceFailsAsAWrite(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "report.html", "mine"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	err := Replace(dir, []File{{"report.html", []byte("page")}})
+	if failed, ok := errors.AsType[*fs.PathError](err); !ok || failed.Path != filepath.Join(dir, "report.html") {
+		t.Errorf("got %v (%T)", err, errors.Unwrap(err))
+	}
+	if left := tree(t, dir); !slices.Equal(left, []string{"report.html", "report.html/mine"}) {
+		t.Errorf("left %q", left)
 	}
 }

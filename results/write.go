@@ -67,14 +67,13 @@ func Write(at Place, files []File) (dir string, err error) {
 			err = errors.Join(err, os.RemoveAll(temporary))
 		}
 	}()
-	if err := put(temporary, files); err != nil {
+	if err := put(temporary, files, func(root *os.Root, path string, data []byte) error {
+		return root.WriteFile(path, data, 0o666) // nobody reads it before its folder is renamed
+	}); err != nil {
 		return "", err
 	}
-	if err := filepath.WalkDir(temporary, func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && entry.IsDir() {
-			err = syncFolder(path)
-		}
-		return err
+	if err := filepath.WalkDir(temporary, func(path string, _ fs.DirEntry, err error) error {
+		return cmp.Or(err, flush(path))
 	}); err != nil {
 		return "", err
 	}
@@ -82,7 +81,7 @@ func Write(at Place, files []File) (dir string, err error) {
 	if dir, err = moveTo(temporary, filepath.Join(parent, name)); err != nil {
 		return "", err
 	}
-	if err := errors.Join(syncFolder(parent), pointLatest(root, filepath.Base(dir))); err != nil {
+	if err := errors.Join(flush(parent), pointLatest(root, filepath.Base(dir))); err != nil {
 		return dir, fmt.Errorf("point latest to %s: %w", dir, err)
 	}
 	return dir, nil
@@ -91,14 +90,17 @@ func Write(at Place, files []File) (dir string, err error) {
 // Replace writes files into the existing folder of a run, in place of those with the same names. Each appears whole or
 // not at all; on an error some may have been replaced. It does not follow links that lead out of the folder.
 func Replace(dir string, files []File) error {
-	if err := put(dir, files); err != nil {
+	if err := put(dir, files, func(root *os.Root, path string, data []byte) error {
+		tidy(root, filepath.Dir(path))
+		return writeFile(root, path, data)
+	}); err != nil {
 		return fmt.Errorf("write results: %w", err)
 	}
 	return nil
 }
 
-// put writes files, synced to disk one by one, into a folder, with the folders that they need.
-func put(dir string, files []File) (err error) {
+// put writes files into a folder by the function write, one by one, with the folders that they need.
+func put(dir string, files []File, write func(root *os.Root, path string, data []byte) error) (err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
@@ -115,8 +117,7 @@ func put(dir string, files []File) (err error) {
 		if err := root.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			return fmt.Errorf("in %s: %w", dir, err)
 		}
-		tidy(root, filepath.Dir(path))
-		if err := writeFile(root, path, f.Data); err != nil {
+		if err := write(root, path, f.Data); err != nil {
 			return err
 		}
 	}
@@ -134,11 +135,9 @@ func writeFile(root *os.Root, path string, data []byte) error {
 		err = temporary.Sync()
 	}
 	if err == nil {
-		if err = root.Rename(name, path); err != nil {
-			if link := (*os.LinkError)(nil); errors.As(err, &link) {
-				err = link.Err // what it names is relative to the folder
-			}
-			err = fmt.Errorf("rename to %s: %w", filepath.Join(root.Name(), path), err)
+		err = root.Rename(name, path)
+		if link, ok := errors.AsType[*os.LinkError](err); ok { // what it names is relative to the folder
+			err = &fs.PathError{Op: "rename to", Path: filepath.Join(root.Name(), path), Err: link.Err}
 		}
 	}
 	err = errors.Join(err, temporary.Close()) // until then nobody takes it for a leftover
@@ -157,8 +156,9 @@ func checkPath(path string) error {
 	return nil
 }
 
-func syncFolder(dir string) error {
-	f, err := os.Open(dir)
+// flush waits until a file, or the names in a folder, are safely on disk.
+func flush(path string) error {
+	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}

@@ -8,9 +8,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"qsim/results/plain"
 )
 
 // Exit is the exit code of a process.
@@ -80,8 +83,11 @@ func IOError(verb string, err error) error {
 	return Fail(ExitIO, fmt.Errorf("%s: %w", verb, err))
 }
 
-// Settle prints the error that a command returned and returns the exit code of the process. An error that is no Failure
-// comes from cobra, and counts as a wrong command line.
+// mostWord is the highest length in bytes of a word of an error that is printed whole: longer than most paths.
+const mostWord = 1000
+
+// Settle prints the error that a command returned, without the middle of words that are too long, and returns the exit
+// code of the process. An error that is no Failure comes from cobra, and counts as a wrong command line.
 func Settle(c *cobra.Command, err error) Exit {
 	if err == nil {
 		return ExitMet
@@ -91,7 +97,13 @@ func Settle(c *cobra.Command, err error) Exit {
 		f = &Failure{ExitUsage, err}
 	}
 	if f.Err != nil {
-		fmt.Fprintf(c.ErrOrStderr(), "%s: %v\n", c.Root().Name(), err)
+		text := err.Error()
+		for word := range strings.FieldsSeq(text) {
+			if len(word) > mostWord {
+				text = strings.ReplaceAll(text, word, plain.Shorten(word, 100))
+			}
+		}
+		fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", c.Root().Name(), text)
 	}
 	return f.Exit
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -24,6 +25,9 @@ func TestSettle(t *testing.T) {
 		{"writing", IOError("write result", fs.ErrPermission), ExitIO, "qsim: write result: permission denied\n"},
 		{"a reader that hung up", IOError("write result", &fs.PathError{Op: "write", Err: syscall.EPIPE}), ExitIO, ""},
 		{"wrapped", fmt.Errorf("late: %w", Fail(ExitInvariant, errors.New("I-7"))), ExitInvariant, "qsim: late: I-7\n"},
+		{"a word too long", UsageError("unknown flag --%s; see help", strings.Repeat("a", 100_000)), ExitUsage,
+			"qsim: unknown flag --" + strings.Repeat("a", 64) + "…" + strings.Repeat("a", 32) + "; see help\n"},
+		{"a long path", IOError("open", errors.New(strings.Repeat("path/", 100))), ExitIO, "qsim: open: " + strings.Repeat("path/", 100) + "\n"},
 		{"said already", Fail(ExitMissed, nil), ExitMissed, ""},
 		{"success", Fail(ExitMet, nil), ExitMet, ""},
 		{"an error of success", Fail(ExitMet, errors.New("odd")), ExitMet, "qsim: odd\n"},

@@ -162,7 +162,7 @@ func countMetrics() []metric {
 		ofJobs(less("retry_exhausted_total", "jobs", "deaths by the attempt limit",
 			"deaths.limit, by the name that operators use"),
 			func(q *question) Value { return count(q.jobs.deathsBy[byLimit]) }),
-		ofJobs(less("retry_latency_seconds", "s", "mean time in backoff", "mean time in backoff, from a failure until the "+
+		ofJobs(fact("retry_latency_seconds", "s", "mean time in backoff", "mean time in backoff, from a failure until the "+
 			"retry is due: retry.delay.mean, by the name that operators use"), (*question).retryDelay),
 	}
 }

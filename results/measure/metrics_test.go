@@ -72,3 +72,15 @@ func TestMetricsSayWhyTheyCannotBeNarrowed(t *testing.T) {
 		}
 	}
 }
+
+// A metric that operators know by another name is better or worse at the same values under both.
+func TestNamesOfOperatorsKeepTheDirection(t *testing.T) {
+	for theirs, ours := range map[string]string{"retries_total": "retries.total", "retry_exhausted_total": "deaths.limit",
+		"retry_latency_seconds": "retry.delay.mean"} {
+		a, known := Lookup(theirs)
+		b, too := Lookup(ours)
+		if !known || !too || a.LessIsBetter != b.LessIsBetter || a.MoreIsBetter != b.MoreIsBetter {
+			t.Errorf("%s: %+v, but %s: %+v", theirs, a, ours, b)
+		}
+	}
+}

@@ -156,11 +156,12 @@ func Bands(series []measure.Series, buckets int, of func(s *measure.Series) []fl
 	return median, low, high
 }
 
-// HasValue reports whether a time series has a value for any seed. Its median may have none even so: in each bucket,
-// most seeds may lack one.
-func HasValue(series []measure.Series, of func(s *measure.Series) []float64) bool {
+// HasValue reports whether a time series has a value for any seed, from a bucket on. Its median may have none even so:
+// in each bucket, most seeds may lack one.
+func HasValue(series []measure.Series, from int, of func(s *measure.Series) []float64) bool {
 	return slices.ContainsFunc(series, func(s measure.Series) bool {
-		return slices.ContainsFunc(of(&s), func(v float64) bool { return !math.IsNaN(v) })
+		values := of(&s)
+		return slices.ContainsFunc(values[min(from, len(values)):], func(v float64) bool { return !math.IsNaN(v) })
 	})
 }
 

@@ -268,13 +268,20 @@ func TestCountsOfOneSeed(t *testing.T) {
 			t.Errorf("%s of %s: %v is %s, want %s", v.Query, v.Policy, v.Value, v.Outcome, want)
 		}
 	}
-	many := &Summary{Seeds: []uint64{1, 2}}
-	for range 7 {
-		many.Objectives = append(many.Objectives, Verdict{Outcome: Unclear, Seeds: 40})
-	}
-	var warnings []string
-	many.warnOfUnclear(func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) })
-	if len(warnings) != 1 || warnings[0] != "7 of 7 objectives are unclear; run about 40 seeds" {
-		t.Errorf("warnings %q", warnings)
+	for _, hopeless := range []int{0, 2} { // which no number of seeds decides
+		many := &Summary{Seeds: []uint64{1, 2}}
+		for i := range 7 {
+			v := Verdict{Outcome: Unclear, Seeds: 40}
+			if i < hopeless {
+				v = Verdict{Outcome: Unclear, Reason: "no job was retried"}
+			}
+			many.Objectives = append(many.Objectives, v)
+		}
+		var warnings []string
+		many.warnOfUnclear(func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) })
+		want := "7 of 7 objectives are unclear; run about 40 seeds" + map[int]string{2: " for 5 of them"}[hopeless]
+		if len(warnings) != 1 || warnings[0] != want {
+			t.Errorf("warnings %q", warnings)
+		}
 	}
 }

@@ -47,16 +47,15 @@ const mostUnclear = 3
 // warnOfUnclear warns of unclear objectives: of each if they are few, else with their number and how many seeds would
 // settle them. With one seed another warning says already that there are no verdicts.
 func (s *Summary) warnOfUnclear(add func(string, ...any)) {
-	var unclear []*Verdict
-	seeds := 0
-	for i := range s.Objectives {
-		if v := &s.Objectives[i]; v.Outcome == Unclear && (len(s.Seeds) > 1 || v.Reason != oneSeed) {
-			unclear, seeds = append(unclear, v), max(seeds, v.Seeds)
+	var unclear []Verdict
+	for _, v := range s.Objectives {
+		if v.Outcome == Unclear && (len(s.Seeds) > 1 || v.Reason != oneSeed) {
+			unclear = append(unclear, v)
 		}
 	}
 	if len(unclear) > mostUnclear {
-		words := plain.When(seeds > 0, fmt.Sprintf("; run about %s seeds", plain.Grouped(fmt.Sprint(seeds))))
-		add("%d of %d objectives are unclear%s", len(unclear), len(s.Objectives), words)
+		words := ToDecide(unclear)
+		add("%d of %d objectives are unclear%s", len(unclear), len(s.Objectives), plain.When(words != "", "; "+words))
 		return
 	}
 	for _, v := range unclear {
@@ -75,6 +74,21 @@ func (v *Verdict) Note() string {
 		return "expected to be missed"
 	}
 	return ""
+}
+
+// ToDecide returns what would decide unclear verdicts: how many seeds, and for how many of the verdicts if not for all,
+// or the reason why none would; "" if there are several reasons.
+func ToDecide(unclear []Verdict) string {
+	seeds, open := 0, 0
+	for _, v := range unclear {
+		seeds, open = max(seeds, v.Seeds), open+min(v.Seeds, 1)
+	}
+	if seeds == 0 {
+		reasons := plain.Distinct(plain.Map(unclear, func(v Verdict) string { return v.Reason }))
+		return plain.When(len(reasons) == 1, cmp.Or(reasons...))
+	}
+	return fmt.Sprintf("run about %s seeds", plain.Grouped(fmt.Sprint(seeds))) +
+		plain.When(open < len(unclear), fmt.Sprintf(" for %d of them", open))
 }
 
 // toDecide returns what would decide an unclear verdict: how many seeds, or the reason why none would.

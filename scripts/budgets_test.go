@@ -58,21 +58,21 @@ var budgets = []budget{
 	{"scenarios/study", 5011, 3000},
 	{"scenarios/trace", 1558, 1250},
 	{"scenarios/tree", 505, 444}, // YAML with positions
-	{"scenarios/validate", 1221, 600},
+	{"scenarios/validate", 1240, 600},
 	{"scenarios/verify", 3294, 2600},
 	{"scenarios/world", 4723, 2700},
-	{"results", 4335, 2300},
+	{"results", 4350, 2300},
 	{"results/measure", 4793, 3150},
 	{"results/plain", 440, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
-	{"results/report", 6634, 4300}, // of which 300 are the canvas of pixels
-	{"results/text", 1501, 1700},
+	{"results/report", 6637, 4300}, // of which 300 are the canvas of pixels
+	{"results/text", 1498, 1700},
 	{"cmd/bench", 4902, 3000}, // of which 90 find out when claims see new jobs
 	{"cmd/cli", 4977, 3600},
 	{"cmd/input", 144, 100},
 	{"cmd/play", 1117, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
 	{"cmd/qsim", 6, 0},
-	{"cmd/ui", 1185, 700},
+	{"cmd/ui", 1197, 700},
 }
 
 // testKits are packages for the tests of several others, without a budget. They are tests, and have no budget.
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_660, 56_000
+	mostLines, goalLines             = 82_706, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -152,7 +152,7 @@ func attemptsChart(d *drawing) *sheet {
 		seen.Include(p.attempts...)
 	}
 	best, worst := extremes(peaks)
-	s := &sheet{Figure: Figure{Title: "No job is claimed" + under(d.summary),
+	s := &sheet{Figure: Figure{Title: "No job is claimed" + d.counted() + under(d.summary),
 		Footer: d.footer(d.lineMarks("mean"))}}
 	if best >= 0 && peaks[worst] > 0 {
 		s.Title = d.rangeTitle("Attempts peak at", rate, peaks)

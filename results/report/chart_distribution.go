@@ -214,7 +214,7 @@ func distributionValues(all []distribution, at limit) ([]float64, func(float64) 
 // limit (or, without a limit, the p99 wait) is largest and smallest.
 func (d *drawing) distributionTitle(all []distribution, at limit, values []float64, best, worst int) string {
 	if best < 0 {
-		return "There is no fresh job to speak of" + under(d.summary)
+		return "There is no fresh job" + d.ofJobs(at.Query, " enqueued") + " to speak of" + under(d.summary)
 	}
 	if at.Bound == 0 {
 		return d.exceededTitle(all, at, values, best, worst)

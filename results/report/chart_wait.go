@@ -246,7 +246,7 @@ func (d *drawing) waitTitle(row int, peaks []float64) string {
 	}
 	of := ofClass(d.rows[row])
 	if len(silent) == len(peaks) {
-		return "No fresh job" + of + " is claimed" + under(d.summary)
+		return "No fresh job" + of + " is claimed" + d.counted() + under(d.summary)
 	}
 	title := d.tableTitle(d.waitQuery())
 	if best, _ := extremes(peaks); title == "" && best < 0 {
@@ -259,6 +259,9 @@ func (d *drawing) waitTitle(row int, peaks []float64) string {
 	}
 	return title + plain.When(len(silent) > 0, "; none"+of+" is claimed with "+list(silent))
 }
+
+// counted returns the words that limit a sentence to the time that numbers count; "" without a warm-up.
+func (d *drawing) counted() string { return plain.When(d.settings.Warmup > 0, " after the warm-up") }
 
 // ofClass returns the phrase for a class of jobs, or a tenant, such as " of mail"; "" for all jobs.
 func ofClass(class string) string {

@@ -124,7 +124,7 @@ func (p *policy) dashed(width vg.Length) draw.LineStyle {
 // band is a curve over time with the edges of a band around it, which are nil if there is no band.
 type band struct {
 	median, low, high []float64
-	seen              bool // some seed has a value, though the median may have none: most seeds may lack one everywhere
+	seen              bool // some seed has a value after the warm-up, though the median may have none
 }
 
 func newDrawing(sum *results.Summary, version string) (*drawing, error) {
@@ -155,7 +155,7 @@ func newDrawing(sum *results.Summary, version string) (*drawing, error) {
 	}
 	d.from = min(int(s.Warmup/s.Bucket), buckets)
 	for i := range sum.Policies {
-		d.policies = append(d.policies, newPolicy(i, clean(sum.Policies[i].Label), sum.Data[i].Series, buckets))
+		d.policies = append(d.policies, newPolicy(i, clean(sum.Policies[i].Label), sum.Data[i].Series, buckets, d.from))
 		if buckets == 1 {
 			d.policies[i].repeat()
 		}
@@ -170,7 +170,7 @@ func newDrawing(sum *results.Summary, version string) (*drawing, error) {
 	return d, nil
 }
 
-func newPolicy(index int, label string, series []measure.Series, buckets int) policy {
+func newPolicy(index int, label string, series []measure.Series, buckets, from int) policy {
 	p := policy{name: plain.Shorten(label, nameLimit), hue: hueOf(index), index: index, swatch: swatchOf(index)}
 	mean := func(of func(s *measure.Series, i int) float64) []float64 { return meansOf(series, buckets, of) }
 	level := func(of func(s *measure.Series) []float64) []float64 { // of jobs: a run that has ended has none
@@ -180,13 +180,13 @@ func newPolicy(index int, label string, series []measure.Series, buckets int) po
 		}
 		return values
 	}
-	p.band = bandOf(series, buckets, func(s *measure.Series) []float64 { return s.FreshWaitP99 })
+	p.band = bandOf(series, buckets, from, func(s *measure.Series) []float64 { return s.FreshWaitP99 })
 	if len(series) > 0 && !slices.ContainsFunc(series, func(s measure.Series) bool {
 		return len(s.Classes) != len(series[0].Classes)
 	}) {
 		p.waits = make([]band, len(series[0].Classes))
 		for k := range p.waits {
-			p.waits[k] = bandOf(series, buckets, func(s *measure.Series) []float64 { return s.Classes[k] })
+			p.waits[k] = bandOf(series, buckets, from, func(s *measure.Series) []float64 { return s.Classes[k] })
 			p.waits[k].low, p.waits[k].high = nil, nil
 		}
 	}
@@ -207,10 +207,10 @@ func newPolicy(index int, label string, series []measure.Series, buckets int) po
 	return p
 }
 
-// bandOf returns the median of time series over seeds, with the band around it.
-func bandOf(series []measure.Series, buckets int, of func(s *measure.Series) []float64) (b band) {
+// bandOf returns the median of time series over seeds, with the band around it. from is the bucket after the warm-up.
+func bandOf(series []measure.Series, buckets, from int, of func(s *measure.Series) []float64) (b band) {
 	b.median, b.low, b.high = results.Bands(series, buckets, of)
-	b.seen = results.HasValue(series, of)
+	b.seen = results.HasValue(series, from, of)
 	return b
 }
 

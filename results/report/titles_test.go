@@ -364,6 +364,35 @@ func TestRareClaimsAreClaims(t *testing.T) {
 	}
 }
 
+// Jobs claimed in the warm-up alone are drawn, but no number counts them: no title says that none is claimed.
+func TestClaimsInTheWarmUpAlone(t *testing.T) {
+	f := with("early", func(f *fixture) {
+		f.adjust = func(s *measure.Settings, sum *results.Summary) {
+			nullEverything(sum)
+			for i := range sum.Data {
+				sum.Data[i].Pooled = nil
+				for k := range sum.Data[i].Series {
+					series := &sum.Data[i].Series[k]
+					for b := int(s.Warmup / s.Bucket); b < len(series.FreshWaitP99); b++ {
+						series.FreshWaitP99[b], series.FreshClaims[b], series.RetryClaims[b] = math.NaN(), 0, 0
+					}
+				}
+			}
+		}
+	})
+	d := f.drawing(t)
+	for want, got := range map[string]string{
+		"No fresh job is claimed after the warm-up under any policy": waitChart(d).Title,
+		"No job is claimed after the warm-up under any policy":       attemptsChart(d).Title,
+		"There is no fresh job enqueued in payments-down to speak of under any policy": d.distributionTitle(nil,
+			d.limits()[0], nil, -1, -1),
+	} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 // The peaks beside the panels are of all ready jobs, and the title's of fresh ones: where no room is left for both, the
 // subtitle tells which.
 func TestBacklogTellsOfItsPeaks(t *testing.T) {

@@ -1,7 +1,6 @@
 package text
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -232,12 +231,12 @@ func Conclusion(s *results.Summary) string {
 	if len(s.Objectives) == 0 {
 		return ""
 	}
-	missed, met, unclear, expected, seeds, reason := 0, 0, 0, 0, 0, ""
+	missed, met, expected := 0, 0, 0
+	var unclear []results.Verdict
 	for _, v := range s.Objectives {
 		switch {
 		case v.Outcome == results.Unclear:
-			unclear++
-			seeds, reason = max(seeds, v.Seeds), cmp.Or(reason, v.Reason)
+			unclear = append(unclear, v)
 		case v.Failed(false) && v.Outcome == results.Missed:
 			missed++
 		case v.Failed(false):
@@ -246,12 +245,9 @@ func Conclusion(s *results.Summary) string {
 			expected++
 		}
 	}
-	if seeds > 0 {
-		reason = fmt.Sprintf("run about %s seeds", plain.Grouped(fmt.Sprint(seeds)))
-	}
-	reason = plain.When(reason != "", ": "+reason)
 	unwanted := plain.Joined(", ", counted(missed, "objective", "missed"),
-		counted(met, "objective", "met that should have been missed"), counted(unclear, "objective", "unclear"+reason))
+		counted(met, "objective", "met that should have been missed"),
+		plain.Joined(": ", counted(len(unclear), "objective", "unclear"), results.ToDecide(unclear)))
 	switch {
 	case unwanted != "":
 		return unwanted

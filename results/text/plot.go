@@ -167,8 +167,9 @@ func (p *terminalPlot) draw() string {
 }
 
 func (p *terminalPlot) panelTitle(i int) string {
-	claimed := results.HasValue(p.s.Data[i].Series, freshWaits)
-	remark := plain.Either(claimed, "claims in too few seeds", "no fresh job is claimed")
+	claimed := results.HasValue(p.s.Data[i].Series, int(p.s.Settings.Warmup/p.s.Settings.Bucket), freshWaits)
+	none := "no fresh job is claimed" + plain.When(p.s.Settings.Warmup > 0, " after the warm-up")
+	remark := plain.Either(claimed, "claims in too few seeds", none)
 	switch peak := p.peaks[i]; {
 	case peak == 0:
 		remark = "never waits"

@@ -141,6 +141,8 @@ func TestConclusions(t *testing.T) {
 		{nil, ""}, {[]results.Verdict{v(results.Met, false), v(results.Missed, true)}, "all objectives as expected, 1 of 2 missed as the scenario says"},
 		{[]results.Verdict{v(results.Missed, false), v(results.Met, false)}, "1 objective missed"},
 		{[]results.Verdict{v(results.Missed, false), v(results.Missed, false), v(results.Met, true), v(results.Unclear, true)}, "2 objectives missed, 1 objective met that should have been missed, 1 objective unclear"},
+		{[]results.Verdict{{Outcome: results.Unclear, Seeds: 15}, {Outcome: results.Unclear, Reason: "no job was retried"}}, "2 objectives unclear: run about 15 seeds for 1 of them"},
+		{[]results.Verdict{{Outcome: results.Unclear, Reason: "no job died"}, {Outcome: results.Unclear, Reason: "no job was retried"}}, "2 objectives unclear"},
 	} {
 		if got := Conclusion(&results.Summary{Objectives: tt.verdicts}); got != tt.want {
 			t.Errorf("%+v: %q, want %q", tt.verdicts, got, tt.want)

@@ -27,8 +27,8 @@ type MapPlan struct {
 	Version string // version of the program
 	Depth   int    // number of times that cells at the edge are halved
 	Query   measure.Query
-	// Edge is the bound of the far side: values above it and all lower bounds, or values below it if
-	// more is better. NaN: the far side has the points whose value is only a lower bound.
+	// Edge is the bound of the far side: values surely above it or, if more is better, below it.
+	// NaN: the far side has the points whose value is only a lower bound.
 	Edge     float64
 	EdgeText string // Edge as the user wrote it; empty: NaN
 	// Progress is called at each round, from one goroutine: it returns a function to call after each
@@ -132,16 +132,16 @@ func (p *MapPlan) value(runs []measure.Run) results.MapValue {
 	return v
 }
 
-// beyond reports whether a value lies on the far side of the map's edge: above it, or below it if more is better. A
-// lower bound, of a run that ended before the event, is above any edge; if more is better, it is compared as it is.
+// beyond reports whether a value surely lies on the far side of the map's edge: above it, or, if more is better, below
+// it, as a lower bound never does.
 func (p *MapPlan) beyond(value *measure.Value, moreIsBetter bool) bool {
 	switch {
 	case math.IsNaN(p.Edge):
 		return value.Bound != ""
 	case moreIsBetter:
-		return value.Value < p.Edge
+		return value.Bound == "" && value.Value < p.Edge
 	}
-	return value.Bound != "" || value.Value > p.Edge
+	return value.Value > p.Edge
 }
 
 // mapRow is the value of one point of a map in JSON or CSV.
@@ -210,13 +210,10 @@ func (m *Mapped) Table(o text.TableOptions) string {
 		fmt.Fprintf(&b, "\n%s: %s of the map beyond the edge, %d points measured of %d\n\n%s", p.Label, share, p.Measured,
 			p.Full, m.grid(m.Maps[i], o))
 	}
-	words := m.Edge
-	if words == "" {
-		words = "not within the run, under most seeds"
-	} else if info, _ := measure.Lookup(m.Query.Metric); !info.MoreIsBetter {
-		words += " or not within the run, under most seeds"
+	fmt.Fprintf(&b, "\n✗ = beyond the edge: %s, under most seeds\n", cmp.Or(m.Edge, "not within the run"))
+	if m.Edge != "" && strings.Contains(b.String(), "≥ ") {
+		b.WriteString("≥ = at least: the run ended before; without ✗ it is not known whether it lies beyond the edge\n")
 	}
-	fmt.Fprintf(&b, "\n✗ = beyond the edge: %s\n", words)
 	if reason := m.reason(); reason != "" {
 		fmt.Fprintf(&b, "%s = no value: %s\n", plain.Missing, reason)
 	}

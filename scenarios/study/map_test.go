@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strings"
 	"sync"
 	"testing"
 
 	"qsim/results/measure"
+	"qsim/results/plain"
+	"qsim/results/text"
 	"qsim/scenarios"
 )
 
@@ -97,6 +100,20 @@ func TestMapFindsTheKnownEdge(t *testing.T) {
 	}
 }
 
+// A lower bound below the edge, which lies beyond the run, is no point beyond it, and the table explains the sign.
+func TestMapOfBoundsBelowTheEdge(t *testing.T) {
+	p := mapPlan(t)
+	p.Edge, p.EdgeText, p.Depth = 3600, "1h", 0
+	found, err := p.Run(t.Context(), plain.Must(p.Source.setting(nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := found.Table(text.TableOptions{})
+	if found.Panels[0].Beyond != 0 || strings.Contains(said, "s ✗") || !strings.Contains(said, "\n≥ = at least") {
+		t.Errorf("%v of the map lies beyond:\n%s", found.Panels[0].Beyond, said)
+	}
+}
+
 func TestMapStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -145,13 +162,13 @@ func TestPointValues(t *testing.T) {
 		{"none has a value", math.NaN(), false, []measure.Run{run(0, "", true)}, math.NaN(), false, false, false},
 		{"above the edge", 2, false, []measure.Run{run(3, "", false)}, 3, false, false, true},
 		{"a bound above the edge", 2, false, []measure.Run{run(3, ">=", false)}, 3, true, true, true},
-		{"a bound below the edge", 4, false, []measure.Run{run(3, ">=", false)}, 3, true, true, true},
-		{"most bounds below the edge", 4, false, []measure.Run{run(3, ">=", false), run(2, ">=", false), run(1, "", false)}, 2, true, true, true},
+		{"a bound below the edge, which decides nothing", 4, false, []measure.Run{run(3, ">=", false)}, 3, true, false, false},
+		{"most bounds below the edge", 4, false, []measure.Run{run(3, ">=", false), run(2, ">=", false), run(1, "", false)}, 2, true, false, false},
 		{"a bound below the edge and two values", 4, false, []measure.Run{run(3, ">=", false), run(2, "", false), run(1, "", false)}, 2, true, false, false},
 		{"below the edge", 4, false, []measure.Run{run(3, "", false)}, 3, false, false, false},
 		{"more is better, above the edge", 2, true, []measure.Run{run(3, "", false)}, 3, false, false, false},
 		{"more is better, a bound above the edge", 2, true, []measure.Run{run(3, ">=", false)}, 3, true, false, false},
-		{"more is better, a bound below the edge", 4, true, []measure.Run{run(3, ">=", false)}, 3, true, true, true},
+		{"more is better, a bound below the edge, which decides nothing", 4, true, []measure.Run{run(3, ">=", false)}, 3, true, false, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := MapPlan{Query: q, Edge: tt.edge}

@@ -178,6 +178,7 @@ type Trial struct {
 	Seeds   int      `json:"seeds"`              // number of seeds simulated
 	Mean    float64  `json:"mean"`               // metric of the goal, mean over seeds; null: there is no value
 	Half    float64  `json:"half"`               // half-width of its 95 % interval; null: fewer than 2 seeds
+	Bound   string   `json:"bound"`              // ">=": mean is a lower bound, as runs ended too early; else empty
 	Margin  float64  `json:"margin"`             // mean of the least margin of all objectives; null: there is none
 	Outcome Outcome  `json:"objectives"`         // outcome of the objectives: met, missed or unclear; empty: none
 	Why     string   `json:"given_up,omitempty"` // reason why the setting was given up

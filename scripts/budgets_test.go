@@ -55,19 +55,19 @@ var budgets = []budget{
 	{"scenarios/reference", 638, 700},
 	{"scenarios/scenariotest", 85, 90}, // for go test of repositories that have a policy of their own
 	{"scenarios/spec", 2958, 1900},
-	{"scenarios/study", 4948, 3000},
+	{"scenarios/study", 4986, 3000},
 	{"scenarios/trace", 1558, 1250},
 	{"scenarios/tree", 505, 444}, // YAML with positions
 	{"scenarios/validate", 1221, 600},
 	{"scenarios/verify", 3294, 2600},
 	{"scenarios/world", 4699, 2700},
-	{"results", 4325, 2300},
+	{"results", 4326, 2300},
 	{"results/measure", 4793, 3150},
 	{"results/plain", 440, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
 	{"results/report", 6615, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1498, 1700},
 	{"cmd/bench", 4902, 3000}, // of which 90 find out when claims see new jobs
-	{"cmd/cli", 4952, 3600},
+	{"cmd/cli", 4953, 3600},
 	{"cmd/input", 144, 100},
 	{"cmd/play", 1117, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_513, 56_000
+	mostLines, goalLines             = 82_553, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -71,7 +71,7 @@ func (p *Problem) search(ctx context.Context, s *simulated) (*results.TunedPolic
 		a, err = bisect(ctx, &bisection{search: of, order: settings})
 	} else {
 		a, err = choose(ctx, &selection{search: of, indifference: p.Indifference, absolute: p.Aim == Margin,
-			settings: settings})
+			more: p.Aim == Maximize, settings: settings})
 	}
 	if err != nil {
 		return nil, err
@@ -122,7 +122,9 @@ func (p *Problem) confirm(ctx context.Context, s *simulated, a *answer, out *res
 			return fmt.Errorf("summarize: %w", err)
 		}
 		out.Checked = summary.Objectives
-		a.refuted = !best.holds(s.observations(runs), objectives, p.Confidence)
+		all := &candidate{seen: slices.Concat(best.seen, s.observations(runs))}
+		outcome, _ := all.judge(objectives, p.Confidence)
+		a.refuted, a.never = outcome != results.Met, all.never(objectives)
 		missed := func(v results.Verdict) bool { return v.Outcome == results.Missed }
 		if a.refuted || slices.ContainsFunc(out.Checked, missed) {
 			out.Decided, out.Outcome = false, results.Unclear
@@ -207,11 +209,11 @@ func (p *Problem) trial(c *candidate) results.Trial {
 	goals := c.goals()
 	if p.Aim != Minimize {
 		for i := range goals {
-			goals[i] = -goals[i]
+			goals[i] = 0 - goals[i]
 		}
 	}
 	t.Mean = results.MeanOf(goals) // infinite, and so written as null, of a policy without objectives
-	t.Half = results.HalfWidth(goals, t.Mean, 0.95)
+	t.Half, t.Bound = results.HalfWidth(goals, t.Mean, 0.95), plain.When(c.bounded(), ">=")
 	if len(c.seen[0].Slacks) > 0 {
 		t.Margin, t.MarginHalf = results.Interval(c.margins())
 	}

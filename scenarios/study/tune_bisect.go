@@ -53,6 +53,7 @@ type answer struct {
 	misses   *candidate // by bisection: the easiest value before the best that certainly misses
 	dropped  int        // number of settings given up by successive halving
 	delta    float64    // by KN: difference in the goal that does not matter
+	never    []string   // objectives of 0 whose metric was 0 in all seeds, fresh ones included
 	least    float64    // by KN: smallest mean goal in the first stage; 0: delta is a share of the largest
 }
 
@@ -174,6 +175,11 @@ func (c *candidate) goals() []float64 {
 	return v
 }
 
+// bounded reports whether the goal of a candidate is only a lower bound of its metric, as that of some seed is.
+func (c *candidate) bounded() bool {
+	return slices.ContainsFunc(c.seen, func(o observation) bool { return o.Bounded })
+}
+
 func (c *candidate) margins() []float64 { return plain.Map(c.seen, observation.margin) }
 
 // judge returns whether all objectives are met, each at the given confidence, and the index of the first missed one.
@@ -207,12 +213,15 @@ func (c *candidate) settle(objectives []measure.Objective, confidence float64) {
 	}
 }
 
-// holds reports whether all objectives are still met when fresh seeds are added to those that chose the setting, which
-// may by luck lack a failure that is rare.
-func (c *candidate) holds(fresh []observation, objectives []measure.Objective, confidence float64) bool {
-	both := candidate{setting: c.setting, seen: slices.Concat(c.seen, fresh)}
-	outcome, _ := both.judge(objectives, confidence)
-	return outcome == results.Met
+// never returns, as text, the metrics that objectives want to be 0 and that were 0 in all seeds, which may be luck.
+func (c *candidate) never(objectives []measure.Objective) (names []string) {
+	for k, o := range objectives {
+		other := func(seen observation) bool { return seen.Slacks[k] != 0 }
+		if o.Bound == 0 && !o.Above && !slices.ContainsFunc(c.seen, other) {
+			names = append(names, o.Query.String())
+		}
+	}
+	return names
 }
 
 // looks returns the numbers of seeds after which a verdict is attempted: first, then twice as many each time, and most

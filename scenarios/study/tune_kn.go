@@ -15,10 +15,12 @@ type selection struct {
 	search
 	indifference float64 // difference in the goal that does not matter, relative, or absolute if the goal is the margin
 	absolute     bool
+	more         bool // goals are the negative values of a metric, of which the greatest is wanted
 	settings     []int
 
 	all   []*candidate
 	scale float64 // h² of the procedure KN
+	sure  float64 // confidence of each t test that gives up a candidate
 }
 
 // choose searches for the best setting by successive halving and then by KN, the procedure of Kim and Nelson.
@@ -92,11 +94,13 @@ func (s *selection) pilot(ctx context.Context) error {
 		return err
 	}
 	k := max(2, len(s.all))
-	// η and h² of KN with c = 1; half of the error probability is for objectives.
+	// η and h² of KN with c = 1; half of the error probability is for objectives, a tenth of the rest for t tests.
 	alpha := (1 - s.confidence) / 2
 	if len(s.objectives) == 0 {
 		alpha *= 2
 	}
+	s.sure = level(1-alpha/10, (k-1)*len(looks(n, s.most)))
+	alpha *= 0.9
 	eta := (math.Pow(2*alpha/float64(k-1), -2/float64(n-1)) - 1) / 2
 	s.scale = 2 * eta * float64(n-1)
 	best, largest := math.Inf(1), 0.0
@@ -117,15 +121,14 @@ func (s *selection) pilot(ctx context.Context) error {
 	return nil
 }
 
-// differenceVariance returns the variance of the paired differences of two candidates in the first stage, which common
-// random numbers make small.
-func (s *selection) differenceVariance(a, b *candidate) float64 {
-	n := min(pilotSeeds, s.most)
+// differences returns the paired differences of two candidates in the first n seeds, whose variance common random
+// numbers make small.
+func differences(a, b *candidate, n int) []float64 {
 	d := make([]float64, n)
 	for i := range d {
 		d[i] = a.seen[i].Goal - b.seen[i].Goal
 	}
-	return results.VarianceAbout(d, results.MeanOf(d))
+	return d
 }
 
 // race is the second stage of Kim and Nelson's procedure KN: rounds of one more seed for each remaining candidate,
@@ -136,7 +139,8 @@ func (s *selection) race(ctx context.Context) error {
 	confidence := level(1-(1-s.confidence)/2, len(s.all)*len(tries)*max(1, len(s.objectives)))
 	next := 0
 	for {
-		if next < len(tries) && n >= tries[next] {
+		look := next < len(tries) && n >= tries[next]
+		if look {
 			for _, c := range s.left() {
 				if c.outcome == results.Unclear {
 					c.settle(s.objectives, confidence)
@@ -144,11 +148,11 @@ func (s *selection) race(ctx context.Context) error {
 			}
 			next++
 		}
-		s.eliminate(n)
+		s.eliminate(n, look)
 		left := s.left()
 		unclear := slices.ContainsFunc(left, func(c *candidate) bool { return c.outcome == results.Unclear })
 		if len(left) == 0 || len(left) == 1 && !unclear {
-			s.decided = true
+			s.decided = !slices.ContainsFunc(s.all, func(c *candidate) bool { return c.why == whyUnsure })
 			return nil
 		}
 		if n >= s.most {
@@ -167,14 +171,19 @@ func (s *selection) left() []*candidate {
 	return slices.DeleteFunc(slices.Clone(s.all), func(c *candidate) bool { return c.why != "" })
 }
 
-// whyEqual is the reason for giving up a setting that is equal to an earlier one.
-const whyEqual = "equal"
+// whyEqual and whyUnsure are the reasons for giving up a setting that is equal to an earlier one, and one whose
+// difference from a better or equal one more seeds would not clear, as a goal is only a lower bound.
+const (
+	whyEqual  = "equal"
+	whyUnsure = "not told apart: runs ended too early"
+)
 
-// eliminate gives up the candidates that are behind others after n seeds, once all have been compared.
-func (s *selection) eliminate(n int) {
+// eliminate gives up the candidates that are behind others after n seeds, once all have been compared. At a look, t
+// tests compare them too: KN takes long for a great difference of candidates that scatter much.
+func (s *selection) eliminate(n int, look bool) {
 	reasons := make([]string, len(s.all))
 	for i := range s.all {
-		reasons[i] = s.behind(i, n)
+		reasons[i] = s.behind(i, n, look)
 	}
 	for i, c := range s.all {
 		c.why = cmp.Or(c.why, reasons[i])
@@ -182,8 +191,9 @@ func (s *selection) eliminate(n int) {
 }
 
 // behind returns why to give up a candidate: its goal, after n seeds, is significantly worse than that of one that
-// meets all objectives, by more than the bound W of the procedure KN, or equal to it; "" if neither.
-func (s *selection) behind(i, n int) string {
+// meets all objectives, by more than the bound W of the procedure KN or, at a look, by a t test, or it is equal to it;
+// "" if neither.
+func (s *selection) behind(i, n int, look bool) (why string) {
 	c, r := s.all[i], float64(n)
 	for k, other := range s.all {
 		if k == i || c.why != "" || other.why != "" || other.outcome != results.Met {
@@ -191,14 +201,19 @@ func (s *selection) behind(i, n int) string {
 		}
 		w := 0.0
 		if s.delta > 0 {
-			w = math.Max(0, s.delta/(2*r)*(s.scale*s.differenceVariance(c, other)/(s.delta*s.delta)-r))
+			first := differences(c, other, min(pilotSeeds, s.most))
+			variance := results.VarianceAbout(first, results.MeanOf(first))
+			w = math.Max(0, s.delta/(2*r)*(s.scale*variance/(s.delta*s.delta)-r))
 		}
-		switch d := mean(c) - mean(other); {
-		case d > w:
-			return "worse"
-		case w == 0 && d == 0 && k < i:
-			return whyEqual // to the end: the first one stands for both
+		d := mean(c) - mean(other)
+		equal := w == 0 && d == 0 && k < i // to the end: the first one stands for both
+		switch behind := d > w || look && d > results.HalfWidth(differences(c, other, n), d, s.sure); {
+		case !behind && !equal:
+		case plain.Either(s.more, c, other).bounded():
+			why = whyUnsure
+		default:
+			return plain.Either(behind, "worse", whyEqual)
 		}
 	}
-	return ""
+	return why
 }

@@ -121,7 +121,8 @@ func TestRareCatastrophesAreFound(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if best.holds(fresh[0], one, 0.95) {
+				both := candidate{seen: slices.Concat(best.seen, fresh[0])}
+				if outcome, _ := both.judge(one, 0.95); outcome == results.Met {
 					wrong++
 				}
 			}
@@ -187,6 +188,10 @@ func TestSentences(t *testing.T) {
 			"compared none that meets the objectives is better by more than", "As good"},
 		{"some are equal", least, &answer{tried: []*candidate{met(3), given(4, results.Met, whyEqual), given(5, results.Met, "worse"), given(6, results.Met, whyEqual)}, decided: true, monotone: true, delta: 0.1, least: 1},
 			"As good on average: 5, 7.", "6"},
+		{"never", least, &answer{tried: []*candidate{met(3)}, decided: true, never: []string{"dead.count", "wasted"}}, "dead.count and wasted were 0 in all 40 seeds: at 95 %, no more than one seed in 13 has more.", "was 0"},
+		{"never, and refuted", least, &answer{tried: []*candidate{met(3)}, refuted: true, never: []string{"dead.count"}}, "no longer clear", "0 in all"},
+		{"bounded", least, &answer{tried: []*candidate{met(3), given(4, results.Met, whyUnsure)}, delta: 0.1, least: 1},
+			"is the best so far, but 1 other is not told apart from it after 20 seeds: 5.\nfresh.wait.p99 marked ≥ is only a lower bound", "Sure to"},
 		{"the least is 0", least, &answer{tried: []*candidate{met(3), met(4)}, decided: true, monotone: true, delta: 0.25}, "better by more than 250ms (5 % of the largest fresh.wait.p99: the least is 0)", "5 % of the least"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -248,6 +253,58 @@ func TestKNFindsThePlantedOptimum(t *testing.T) {
 	t.Logf("%d wrong, %d runs each; 12 settings with 3000 seeds are 36000", wrong, runs/60)
 	if runs/60 > 36000/4 {
 		t.Errorf("%d runs a search", runs/60)
+	}
+}
+
+// scaled is an arena whose settings other than 0 have goals and noise that are factor times as large, and in which the
+// goals of some settings are only lower bounds.
+type scaled struct {
+	planted
+	factor  float64
+	bounded func(setting int) bool
+}
+
+func (a *scaled) observe(ctx context.Context, asks []ask) ([][]observation, error) {
+	answers, err := a.planted.observe(ctx, asks)
+	for i, q := range asks {
+		for k := range answers[i] {
+			o := &answers[i][k]
+			o.Bounded = a.bounded(q.setting)
+			if q.setting > 0 {
+				o.Goal *= a.factor
+			}
+		}
+	}
+	return answers, err
+}
+
+// A setting that is ten times worse and scatters as much is told apart by the first seeds: KN, whose indifference is a
+// share of the least goal, would take thousands. Where a goal is only a lower bound, what it beats is not known to be
+// worse if less is better, and not known to be beaten if more is.
+func TestWhatIsFarAndWhatIsBounded(t *testing.T) {
+	first := func(i int) bool { return i == 0 }
+	last := func(i int) bool { return i == 1 }
+	for _, tt := range []struct {
+		name    string
+		more    bool
+		bounded func(int) bool
+		why     string
+		decided bool
+	}{
+		{"far", false, func(int) bool { return false }, "worse", true},
+		{"the least is a lower bound", false, first, whyUnsure, false},
+		{"a lower bound is the greatest", false, last, "worse", true},
+		{"of the most, the greatest is a lower bound", true, first, "worse", true},
+		{"of the most, the least is a lower bound", true, last, whyUnsure, false},
+	} {
+		a := &scaled{planted{noise: 0.5, mean: func(int) float64 { return 1 }, slack: func(int) float64 { return 1 }}, 10, tt.bounded}
+		got, err := choose(t.Context(), &selection{search: search{arena: a, objectives: one, confidence: 0.95, most: 200}, indifference: 0.05, more: tt.more, settings: upTo(2)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.best != 0 || got.decided != tt.decided || got.tried[1].why != tt.why || a.runs != 2*pilotSeeds {
+			t.Errorf("%s: the other one is %q after %d runs: %+v", tt.name, got.tried[1].why, a.runs, got)
+		}
 	}
 }
 

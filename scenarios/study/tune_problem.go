@@ -172,6 +172,8 @@ type observation struct {
 	Goal   float64   // value of the goal, the smaller the better; NaN: no value
 	Slacks []float64 // distances to bounds, relative if those are not 0: below 0 is a miss; NaN: no value
 	Open   []bool    // by objective: the slack is only a bound, since the run ended too early
+	// Bounded: the metric of the aims Minimize and Maximize is only a lower bound, for the same reason
+	Bounded bool
 }
 
 // margin returns the smallest distance of any objective to its bound, +Inf without objectives.
@@ -197,15 +199,12 @@ func (p *Problem) observe(policy int, run *measure.Run) observation {
 		open := bound != "" && (slack >= 0) != objective.Above
 		o.Slacks, o.Open = append(o.Slacks, slack), append(o.Open, open)
 	}
-	switch p.Aim {
-	case Minimize:
-		o.Goal, _ = find(p.Query)
-	case Maximize:
-		v, _ := find(p.Query)
-		o.Goal = -v
-	default:
-		o.Goal = -o.margin()
+	if !p.Aim.ofMetric() {
+		o.Goal = 0 - o.margin() // not −0, which does not survive in a file
+		return o
 	}
+	v, bound := find(p.Query)
+	o.Goal, o.Bounded = plain.Either(p.Aim == Maximize, 0-v, v), bound != ""
 	return o
 }
 

@@ -17,6 +17,7 @@ import (
 	"qsim/results"
 	"qsim/results/measure"
 	"qsim/results/plain"
+	"qsim/results/text"
 	"qsim/scenarios"
 )
 
@@ -214,6 +215,21 @@ func TestProblemsThatAreNone(t *testing.T) {
 	}
 }
 
+// A goal that is only a lower bound is marked for people, and in a column of its own for programs. In a run that ends
+// with its arrivals a mean time until done is one, however little that is, and decides nothing.
+func TestTuningOfLowerBounds(t *testing.T) {
+	t.Parallel()
+	p := &Problem{Source: Source{Name: "queue.yaml", Text: []byte(queue), Policies: []string{"fifo"}, Sets: []scenarios.Override{{Path: "duration", Value: "2m"}, {Path: "drain", Value: "0s"}}},
+		Axes: []Axis{axis(t, "engine.workers=15,30")}, Aim: Minimize, Query: measure.Query{Metric: "sojourn.mean"}, MostSeeds: 20}
+	found := tuned(t, p, 0)
+	for format, want := range map[text.Format]string{text.Text: "  ≥ ", text.CSV: ",>=,"} {
+		said := TuningTable(found, text.TableOptions{Format: format}, func(string, []string) string { return "" })
+		if strings.Count(said, want) != 2 || found.Policies[0].Outcome != results.Unclear {
+			t.Errorf("%s, want twice %q in\n%s", found.Policies[0].Outcome, want, said)
+		}
+	}
+}
+
 // TestTuningGoesOn: an interrupted search simulates only the rest when repeated, and finds the same as an
 // uninterrupted one.
 func TestTuningGoesOn(t *testing.T) {
@@ -224,7 +240,7 @@ func TestTuningGoesOn(t *testing.T) {
 	problem := func(keep bool) *Problem {
 		p := &Problem{Source: Source{Name: "queue.yaml", Text: []byte(queue), Policies: []string{"fifo"}, Parallel: 1}, Axes: []Axis{axis(t, "engine.workers=6..20/1")}, Aim: Smallest,
 			Key: "engine.workers", Confidence: 0.95, MostSeeds: 40}
-		p.Source.Sets = []scenarios.Override{{Path: "duration", Value: "4m"}, {Path: "objectives", Value: "[fresh.wait.p99 below 5s]"}}
+		p.Source.Sets = []scenarios.Override{{Path: "duration", Value: "4m"}, {Path: "objectives", Value: "[fresh.wait.p99 below 5s, dead.count below 0]"}}
 		if keep {
 			p.Keep = func(string) string { return path }
 		}
@@ -254,7 +270,7 @@ func TestTuningGoesOn(t *testing.T) {
 	}
 	a, _ := results.MarshalTuning(want)
 	b, _ := results.MarshalTuning(got)
-	if string(a) != string(b) {
+	if string(a) != string(b) || !strings.Contains(string(b), "dead.count was 0 in all 40 seeds") {
 		t.Errorf("got\n%s\nwant\n%s", b, a)
 	}
 	if second.Load() >= all.Load() || second.Load() == 0 || judged != 15 {

@@ -3,6 +3,7 @@ package study
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,6 +33,13 @@ func (p *Problem) say(a *answer, out *results.TunedPolicy) []string {
 			"with %d fresh seeds.", open.Query, open.Text, open.Outcome, len(a.tried[a.best].seen))
 	case len(out.Checked) > 0:
 		add("It meets them with %d fresh seeds, too.", len(a.tried[a.best].seen))
+	}
+	if !a.refuted && len(a.never) > 0 {
+		seeds := 2 * len(a.tried[a.best].seen)
+		// The share of seeds of which none is among so many, with the probability that is left: the rule of three.
+		rare := 1 - math.Pow(1-p.Confidence, 1/float64(seeds))
+		add("%s %s 0 in all %d seeds: at %s, no more than one seed in %.0f has more.", strings.Join(a.never, " and "),
+			plain.Either(len(a.never) == 1, "was", "were"), seeds, share(p.Confidence), math.Floor(1/rare))
 	}
 	add("%d simulations; a full grid, all %d settings with as many seeds as the one that took most, takes %d.", out.Runs,
 		p.plan.Size(), out.Grid)
@@ -147,7 +155,7 @@ func (p *Problem) sayChoice(a *answer, add func(string, ...any)) {
 			missed++
 		}
 		switch {
-		case c.why == "" && i != a.best:
+		case (c.why == "" || c.why == whyUnsure) && i != a.best:
 			rivals = append(rivals, c)
 		case c.why == whyEqual && a.decided && a.best >= 0:
 			equal = append(equal, c)
@@ -169,8 +177,8 @@ func (p *Problem) sayChoice(a *answer, add func(string, ...any)) {
 		add("No setting is known to meet all objectives; of %d it is unclear after %d seeds.", len(rivals), p.MostSeeds)
 	case !a.decided:
 		add("%s is the best so far, but %s not told apart from it after %d seeds: %s.",
-			p.plan.cellName(a.tried[a.best].setting), counted(len(rivals), "other is", "others are"), p.MostSeeds,
-			p.list(rivals))
+			p.plan.cellName(a.tried[a.best].setting), counted(len(rivals), "other is", "others are"),
+			len(a.tried[a.best].seen), p.list(rivals))
 	default:
 		if missed > 0 { // settings that may be better, but miss objectives
 			meeting = " but for " + counted(missed, "that misses", "that miss") + " objectives, and meets them"
@@ -178,13 +186,17 @@ func (p *Problem) sayChoice(a *answer, add func(string, ...any)) {
 		add("%s has the %s of the %s%s.", p.plan.cellName(a.tried[a.best].setting), p.goal(),
 			counted(k, "setting that was compared", "settings that were compared to the end"), meeting)
 	}
+	if slices.ContainsFunc(rivals, func(c *candidate) bool { return c.why == whyUnsure }) {
+		add("%s marked ≥ is only a lower bound, as runs ended too early; give a longer drain: more seeds change nothing.",
+			p.Query.String())
+	}
 	if len(equal) > 0 {
 		add("As good on average: %s.", p.list(equal))
 	}
 	if a.best >= 0 && a.decided && k > 1 {
 		none := "none" + plain.When(missed > 0, " that meets the objectives")
-		add("Sure to %s if seeds scatter normally that of the %d settings compared %s is better by more than %s (KN, "+
-			"common random numbers).", share(p.Confidence), k, none, near)
+		add("Sure to %s if seeds scatter normally that of the %d settings compared %s is better by more than %s (KN "+
+			"and t tests, common random numbers).", share(p.Confidence), k, none, near)
 	}
 	if a.dropped > 0 {
 		add("Not compared to the end: %s in the worse half after some seeds (successive halving); nothing is promised "+
@@ -259,7 +271,7 @@ func tuneTable(t *results.Tuning, policies []results.TunedPolicy, full bool) (he
 	}
 	header = append(append(header, plain.Map(t.Axes, func(a results.Axis) string { return a.Key })...), "seeds")
 	if !t.Margin {
-		header = append(header, t.Query.String(), "±")
+		header = append(append(header, t.Query.String(), "±"), plain.Either(full, []string{"bound"}, nil)...)
 	}
 	header = append(header, "margin", "±", "objectives", "")
 	info, _ := measure.Lookup(t.Query.Metric)
@@ -280,7 +292,8 @@ func tuneTable(t *results.Tuning, policies []results.TunedPolicy, full bool) (he
 			}
 			row = append(append(row, r.Values...), strconv.Itoa(r.Seeds))
 			if !t.Margin {
-				row = append(row, value(r.Mean), value(r.Half))
+				row = append(row, plain.When(r.Bound != "" && !full, "≥ ")+value(r.Mean), value(r.Half))
+				row = append(row, plain.Either(full, []string{r.Bound}, nil)...)
 			}
 			why := plain.Either(slices.Equal(r.Values, p.Best), "best", r.Why)
 			half := strings.TrimPrefix(margin(r.MarginHalf), "+")

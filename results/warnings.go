@@ -321,8 +321,8 @@ func (s *Summary) warnOfError(g float64) {
 		return
 	}
 	if text := s.Widest(g); text != "" {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("%s are not enough for intervals of ±%s%%: %s",
-			plain.Plural(len(s.Seeds), "seed"), plain.Digits(100*g, 2), text))
+		s.Warnings = append(s.Warnings, fmt.Sprintf("%s are not enough for intervals of ±%s%%, which takes ±%s%% of the "+
+			"measured value: %s", plain.Plural(len(s.Seeds), "seed"), plain.Digits(100*g, 2), plain.Digits(100*g/(1+g), 2), text))
 	}
 }
 

@@ -212,7 +212,7 @@ func (c *Comparison) Cases() (all []Case) {
 // Cases returns, for each policy of a tuning search, the condition of a zero exit code: a setting meets the objectives.
 func (t *Tuning) Cases() (all []Case) {
 	for _, p := range t.Policies {
-		name := strings.TrimSpace(t.Goal + " that meets " + strings.Join(t.Objectives, ", "))
+		name := plain.Joined(" that meets ", t.Goal, strings.Join(t.Objectives, ", "))
 		all = append(all, Case{Policy: p.Label, Name: name, Outcome: p.Outcome,
 			Failed: p.Outcome != Met, Words: strings.Join(p.Said, " ")})
 	}

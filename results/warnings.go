@@ -321,8 +321,9 @@ func (s *Summary) warnOfError(g float64) {
 		return
 	}
 	if text := s.Widest(g); text != "" {
+		of := func(share float64) string { return plain.Digits(100*share, 2) }
 		s.Warnings = append(s.Warnings, fmt.Sprintf("%s are not enough for intervals of ±%s%%, which takes ±%s%% of the "+
-			"measured value: %s", plain.Plural(len(s.Seeds), "seed"), plain.Digits(100*g, 2), plain.Digits(100*g/(1+g), 2), text))
+			"measured value: %s", plain.Plural(len(s.Seeds), "seed"), of(g), of(g/(1+g)), text))
 	}
 }
 

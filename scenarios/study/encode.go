@@ -21,7 +21,7 @@ import (
 
 // format is the version of the format of the files in which studies keep what they have computed. It changes with the
 // types of these values.
-const format = 5
+const format = 6
 
 // line is a value that a study has computed, as a line of JSON in a file.
 type line struct {

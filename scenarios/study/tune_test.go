@@ -219,9 +219,12 @@ func TestProblemsThatAreNone(t *testing.T) {
 // with its arrivals a mean time until done is one, however little that is, and decides nothing.
 func TestTuningOfLowerBounds(t *testing.T) {
 	t.Parallel()
-	p := &Problem{Source: Source{Name: "queue.yaml", Text: []byte(queue), Policies: []string{"fifo"}, Sets: []scenarios.Override{{Path: "duration", Value: "2m"}, {Path: "drain", Value: "0s"}}},
+	p := &Problem{Source: Source{Name: "queue.yaml", Text: []byte(queue), Policies: []string{"fifo"}, Sets: []scenarios.Override{{Path: "duration", Value: "2m"}, {Path: "drain", Value: "0s"}, {Path: "objectives", Value: "[]"}}},
 		Axes: []Axis{axis(t, "engine.workers=15,30")}, Aim: Minimize, Query: measure.Query{Metric: "sojourn.mean"}, MostSeeds: 20}
 	found := tuned(t, p, 0)
+	if name := found.Cases()[0].Name; name != "least sojourn.mean" {
+		t.Errorf("without objectives the case is %q", name)
+	}
 	for format, want := range map[text.Format]string{text.Text: "  ≥ ", text.CSV: ",>=,"} {
 		said := TuningTable(found, text.TableOptions{Format: format}, func(string, []string) string { return "" })
 		if strings.Count(said, want) != 2 || found.Policies[0].Outcome != results.Unclear {

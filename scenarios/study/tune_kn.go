@@ -105,12 +105,9 @@ func (s *selection) pilot(ctx context.Context) error {
 	s.scale = 2 * eta * float64(n-1)
 	best, largest := math.Inf(1), 0.0
 	for _, c := range s.all {
-		goal := mean(c)
-		if math.IsNaN(goal) {
-			c.why = "has no value in some seed"
-			continue
+		if goal := mean(c); !math.IsNaN(goal) {
+			best, largest = math.Min(best, goal), math.Max(largest, math.Abs(goal))
 		}
-		best, largest = math.Min(best, goal), math.Max(largest, math.Abs(goal))
 	}
 	s.least = best
 	if s.delta = s.indifference; !s.absolute {
@@ -190,11 +187,14 @@ func (s *selection) eliminate(n int, look bool) {
 	}
 }
 
-// behind returns why to give up a candidate: its goal, after n seeds, is significantly worse than that of one that
-// meets all objectives, by more than the bound W of the procedure KN or, at a look, by a t test, or it is equal to it;
-// "" if neither.
+// behind returns why to give up a candidate after n seeds: it has no goal in some of them, or its goal is significantly
+// worse than that of one that meets all objectives, by more than the bound W of the procedure KN or, at a look, by a t
+// test, or equal to it; "" if none of these.
 func (s *selection) behind(i, n int, look bool) (why string) {
 	c, r := s.all[i], float64(n)
+	if math.IsNaN(mean(c)) {
+		return "has no value in some seed"
+	}
 	for k, other := range s.all {
 		if k == i || c.why != "" || other.why != "" || other.outcome != results.Met {
 			continue

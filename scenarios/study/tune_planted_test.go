@@ -353,6 +353,36 @@ func TestEqualSettings(t *testing.T) {
 	}
 }
 
+// A setting without a value in some seed is given up, be it one of the first seeds or a later one.
+func TestSettingWithoutAValue(t *testing.T) {
+	for _, seed := range []int{7, 30} {
+		a := &holed{planted{noise: 1, mean: func(i int) float64 { return 5 - 0.1*float64(i) }, slack: func(int) float64 { return 1 }}, seed}
+		got, err := choose(t.Context(), &selection{search: search{arena: a, objectives: one, confidence: 0.95, most: 200}, indifference: 0.001, settings: upTo(2)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := got.tried[1]; got.best != 0 || !got.decided || c.why != "has no value in some seed" || len(c.seen) != max(pilotSeeds, seed+1) {
+			t.Errorf("without a value in seed %d the setting is %q after %d seeds: %+v", seed, c.why, len(c.seen), got)
+		}
+	}
+}
+
+// holed is an arena in which setting 1 has no value in one seed.
+type holed struct {
+	planted
+	seed int
+}
+
+func (a *holed) observe(ctx context.Context, asks []ask) ([][]observation, error) {
+	answers, err := a.planted.observe(ctx, asks)
+	for i, q := range asks {
+		if k := a.seed - q.from; q.setting == 1 && k >= 0 && k < len(answers[i]) {
+			answers[i][k].Goal = math.NaN()
+		}
+	}
+	return answers, err
+}
+
 func TestNoSettingMeetsTheObjective(t *testing.T) {
 	t.Parallel()
 	a := &planted{noise: 0.1, mean: func(i int) float64 { return float64(i) }, slack: func(int) float64 { return -1 }}

@@ -97,8 +97,12 @@ func (d *tuneDrawing) title() string {
 
 func (d *tuneDrawing) subtitle() string {
 	what := plain.Either(d.Margin, "margin to the nearest objective, relative to its bound", clean(d.Query.String()))
+	bounded := func(p results.TunedPolicy) bool {
+		return slices.ContainsFunc(p.Trials, func(r results.Trial) bool { return r.Bound != "" })
+	}
 	return what + ", by " + clean(d.Axes[0].Key) +
-		plain.When(len(d.Axes) > 1, ", settings of other keys beside each other")
+		plain.When(len(d.Axes) > 1, ", settings of other keys beside each other") +
+		plain.When(slices.ContainsFunc(d.shown, bounded), "; some are lower bounds")
 }
 
 func (d *tuneDrawing) footer() string {

@@ -85,6 +85,14 @@ func TestTuneCharts(t *testing.T) {
 			}
 		})
 	}
+	some := tuning([]results.Axis{workers}, 1, false, rising)
+	for _, bound := range []string{"", ">="} {
+		some.Policies[0].Trials[2].Bound = bound
+		f, err := TuneCharts(some)
+		if err != nil || strings.HasSuffix(f[0].Subtitle, "; some are lower bounds") != (bound != "") {
+			t.Errorf("with the bound %q the subtitle is %q (%v)", bound, f[0].Subtitle, err)
+		}
+	}
 	if _, err := TuneCharts(&results.Tuning{}); err == nil {
 		t.Error("nothing is drawn without an error")
 	}

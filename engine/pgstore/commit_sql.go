@@ -20,8 +20,8 @@ const (
 )
 
 // mixed reports whether a batch both deletes rows and changes others. Its statement would lock first the former and
-// then the latter, and could deadlock with a heartbeat, which locks rows in order of IDs. So it begins by locking all
-// in that order.
+// then the latter, and could deadlock with Cancel, which locks rows in order of IDs. So it begins by locking all in
+// that order.
 func (s commitShape) mixed() bool { return s&withEnds != 0 && s&withMoves != 0 }
 
 // lockedFirst returns, for a mixed batch, an SQL condition that is always true and makes a statement take all locks

@@ -46,6 +46,7 @@ func told(format string, arguments ...any) error { return toldError{fmt.Errorf(f
 func (s *Store) wrap(what string, err error) error {
 	if cut(err) {
 		s.pool.Reset()
+		s.beats.Reset()
 	}
 	return wrap(what, err)
 }

@@ -62,7 +62,7 @@ func mute(t testing.TB, s *Store, change func(c *pgxpool.Config)) *Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(pool.Close)
-	m := &Store{pool: pool, schema: s.schema, rules: s.rules, text: s.text}
+	m := &Store{pool: pool, beats: pool, schema: s.schema, rules: s.rules, text: s.text}
 	m.news.init()
 	return m
 }

@@ -1,10 +1,8 @@
 package pgstore
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -12,33 +10,36 @@ import (
 	"qsim/engine"
 )
 
-// extendSQL returns the SQL statement that restarts leases: $1 jobs, $2 tokens, $3 TTL. It changes no indexed column.
+// extendSQL returns the SQL statement that restarts leases: $1 jobs, $2 tokens, $3 TTL. It changes no indexed column,
+// and passes over rows that another transaction has locked.
 func extendSQL(r *rules) string {
 	fence := inFlight + r.notLapsed()
 	if r.options.Fence == engine.FenceToken {
 		fence += " and j.token = o.token"
 	}
-	return now + `
-update jobs j set expires_at = n.now + $3
-from unnest($1::bigint[], $2::bigint[]) as o(job, token), t n
-where ` + sameJob("o.job") + ` and ` + fence + `
-returning j.id, j.token`
+	held := `
+	from unnest($1::bigint[], $2::bigint[]) as o(job, token), t n, jobs j
+	where ` + sameJob("o.job") + ` and ` + fence
+	return now + `,
+l as materialized (
+	select j.id` + held + `
+	for update of j skip locked),
+u as (update jobs j set expires_at = n.now + $3 from l, t n where ` + sameJob("l.id") + ` returning j.id, j.token)
+select id, token from u union all select j.id, j.token` + held + ` and (select count(*) from u) < cardinality($1)`
 }
 
-// ExtendLease restarts the TTL of leases, see engine.Store.
+// ExtendLease restarts the TTL of leases, see engine.Store. A job that another transaction has locked counts as held:
+// it is not waited for, since all other leases would expire meanwhile, and nobody can recover it either.
 func (s *Store) ExtendLease(ctx context.Context, keys []engine.LeaseKey, ttl time.Duration,
 	dst []bool) ([]bool, error) {
 	if len(keys) == 0 {
 		return dst, nil
 	}
-	// In one order everywhere: two calls never wait for each other.
-	sorted := slices.Clone(keys)
-	slices.SortFunc(sorted, func(a, b engine.LeaseKey) int { return cmp.Compare(a.Job, b.Job) })
 	jobs, tokens := make([]int64, len(keys)), make([]int64, len(keys))
-	for i, k := range sorted {
+	for i, k := range keys {
 		jobs[i], tokens[i] = int64(k.Job), int64(k.Token)
 	}
-	rows, _ := s.pool.Query(ctx, s.text.extend, jobs, tokens, nanoseconds(ttl)) // its error is that of the rows
+	rows, _ := s.beats.Query(ctx, s.text.extend, jobs, tokens, nanoseconds(ttl)) // its error is that of the rows
 	held := make(map[int64]int64, len(keys))
 	var job, token int64
 	if _, err := pgx.ForEachRow(rows, []any{&job, &token}, func() error { held[job] = token; return nil }); err != nil {
@@ -52,16 +53,19 @@ func (s *Store) ExtendLease(ctx context.Context, keys []engine.LeaseKey, ttl tim
 }
 
 // extendNodeSQL returns the SQL statement that restarts the TTL, as $2, of all leases whose holder meets a given
-// condition, such as to be engine $1.
+// condition, such as to be engine $1. It passes over rows that another transaction has locked.
 func extendNodeSQL(r *rules, whose string) string {
-	return now + `
-update jobs j set expires_at = n.now + $2 from t n
-where j.state = 3 and not j.reaped and ` + whose + r.notLapsed()
+	return now + `,
+l as materialized (
+	select j.id from t n, jobs j where j.state = 3 and not j.reaped and ` + whose + r.notLapsed() + `
+	for update of j skip locked)
+update jobs j set expires_at = n.now + $2 from l, t n where ` + sameJob("l.id")
 }
 
-// ExtendNode restarts the TTL of all leases of a holder, see engine.Store. It reads every job in flight.
+// ExtendNode restarts the TTL of all leases of a holder, see engine.Store, but of jobs that another transaction has
+// locked. It reads every job in flight.
 func (s *Store) ExtendNode(ctx context.Context, holder engine.EngineID, kept bool, ttl time.Duration) (int, error) {
-	done, err := s.pool.Exec(ctx, s.text.extendNode[kept], int64(holder), nanoseconds(ttl))
+	done, err := s.beats.Exec(ctx, s.text.extendNode[kept], int64(holder), nanoseconds(ttl))
 	return int(done.RowsAffected()), s.wrap("extend leases of a node", err)
 }
 

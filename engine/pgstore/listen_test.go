@@ -64,7 +64,7 @@ func (s *scripted) store(t *testing.T, o engine.StoreOptions) *Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := &Store{pool: pool, schema: "work", rules: rules{o}}
+	store := &Store{pool: pool, beats: pool, schema: "work", rules: rules{o}}
 	store.news.init()
 	t.Cleanup(func() {
 		pool.Close()

@@ -3,6 +3,7 @@ package pgstore
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -89,60 +90,91 @@ func TestLockedRowsAreLeftAlone(t *testing.T) {
 	}
 }
 
-// TestHeartbeatDuringCommit makes a heartbeat, for jobs and for a node, wait for a row among those
-// that a commit of acks and nacks is about to change: one runs after the other, without a deadlock.
-func TestHeartbeatDuringCommit(t *testing.T) {
+// TestCancelDuringCommit makes a cancellation wait for a row among those that a commit of acks and nacks is about to
+// change: one runs after the other, without a deadlock.
+func TestCancelDuringCommit(t *testing.T) {
 	const jobs = 100
-	for name, extend := range map[string]func(*Store, context.Context, engine.EngineID, []engine.LeaseKey) error{
-		"of jobs": func(s *Store, ctx context.Context, _ engine.EngineID, keys []engine.LeaseKey) error {
-			_, err := s.ExtendLease(ctx, keys, time.Minute, nil)
-			return err
-		},
-		"of a node": func(s *Store, ctx context.Context, e engine.EngineID, _ []engine.LeaseKey) error {
-			_, err := s.ExtendNode(ctx, e, false, time.Minute)
-			return err
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s, ctx, e := open(t, kept), bounded(t), engine.NewEngineID(1, 0)
-			var some []engine.NewJob
-			for id := range engine.JobID(jobs) {
-				some = append(some, engine.NewJob{ID: id + 1})
+	s, ctx := open(t, kept), bounded(t)
+	if err := s.Enqueue(ctx, jobsFrom(1, jobs)); err != nil {
+		t.Fatal(err)
+	}
+	leases, _, err := s.Claim(ctx, peer, engine.Plan{Limit: jobs, Terms: []engine.Term{anyTerm(jobs)}}, time.Minute, nil)
+	if err != nil || len(leases) != jobs {
+		t.Fatalf("%d leases, %v", len(leases), err)
+	}
+	b, all := acks(peer, 1, leases), sync.WaitGroup{}
+	var ids []engine.JobID
+	for i := range leases {
+		if ids = append(ids, leases[i].ID); leases[i].ID <= jobs/2 {
+			b.Outcomes[i].Verb, b.Outcomes[i].Delay = engine.Nack, time.Hour
+		}
+	}
+	release := holding(t, s, "select from jobs where id = 50 for update")
+	all.Go(func() {
+		if _, err := s.Cancel(ctx, ids, nil); err != nil {
+			t.Errorf("cancel: %v", err)
+		}
+	})
+	awaitWaiting(t, s, ctx, 1)
+	all.Go(func() {
+		if _, err := s.Commit(ctx, b, nil); err != nil {
+			t.Errorf("commit: %v", err)
+		}
+	})
+	awaitWaiting(t, s, ctx, 2)
+	release()
+	all.Wait()
+}
+
+// TestHeartbeatsGoOn has a transaction lock the rows of jobs, so that commits of these wait for it on all connections
+// of the pool: heartbeats, of jobs and of a node, extend all other leases, and count the locked ones as held.
+func TestHeartbeatsGoOn(t *testing.T) {
+	s, ctx := open(t, kept), bounded(t)
+	own, err := Open(ctx, server.DSN(), Options{Schema: s.schema, Store: kept, Connections: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(own.Close)
+	if err := own.Enqueue(ctx, jobsFrom(1, 4)); err != nil {
+		t.Fatal(err)
+	}
+	leases, _, err := own.Claim(ctx, peer, engine.Plan{Limit: 4, Terms: []engine.Term{anyTerm(4)}}, time.Minute, nil)
+	if err != nil || len(leases) != 4 {
+		t.Fatalf("%d leases, %v", len(leases), err)
+	}
+	release := holding(t, s, "select from jobs where id <= 2 for update")
+	var commits sync.WaitGroup
+	for i := range 2 {
+		commits.Go(func() {
+			if _, err := own.Commit(ctx, acks(peer, uint64(i+1), leases[i:i+1]), nil); err != nil {
+				t.Error(err)
 			}
-			if err := s.Enqueue(ctx, some); err != nil {
-				t.Fatal(err)
-			}
-			leases, _, err := s.Claim(ctx, e, engine.Plan{Limit: jobs, Terms: []engine.Term{anyTerm(jobs)}}, time.Minute, nil)
-			if err != nil || len(leases) != jobs {
-				t.Fatalf("%d leases, %v", len(leases), err)
-			}
-			b := engine.Batch{ID: engine.BatchID{Engine: e, Seq: 1}}
-			var keys []engine.LeaseKey
-			for i := range leases {
-				o := engine.Outcome{LeaseKey: leases[i].Key(), Verb: engine.Ack}
-				if leases[i].ID <= jobs/2 {
-					o.Verb, o.Delay = engine.Nack, time.Hour
-				}
-				b.Outcomes, keys = append(b.Outcomes, o), append(keys, leases[i].Key())
-			}
-			release := holding(t, s, "select from jobs where id = 50 for update")
-			var all sync.WaitGroup
-			all.Go(func() {
-				if err := extend(s, ctx, e, keys); err != nil {
-					t.Errorf("extend: %v", err)
-				}
-			})
-			awaitWaiting(t, s, ctx, 1)
-			all.Go(func() {
-				if _, err := s.Commit(ctx, b, nil); err != nil {
-					t.Errorf("commit: %v", err)
-				}
-			})
-			awaitWaiting(t, s, ctx, 2)
-			release()
-			all.Wait()
 		})
 	}
+	awaitWaiting(t, s, ctx, 2)
+	beating, end := context.WithTimeout(ctx, 2*time.Second)
+	defer end()
+	var keys []engine.LeaseKey
+	for i := range leases {
+		keys = append(keys, leases[i].Key())
+	}
+	keys[3].Token++
+	held, err := own.ExtendLease(beating, keys, time.Hour, nil)
+	if err != nil || !slices.Equal(held, []bool{true, true, true, false}) {
+		t.Errorf("heartbeat of jobs: held %v, %v", held, err)
+	}
+	const extended = "select coalesce(sum(1 << id::integer), 0) from jobs where expires_at > now_ns() + 1800 * 1000000000::bigint"
+	if n := count(t, s, extended); n != 1<<3 {
+		t.Errorf("heartbeat of jobs: extended are %b", n)
+	}
+	if n, err := own.ExtendNode(beating, peer, false, time.Hour); n != 2 || err != nil {
+		t.Errorf("heartbeat of a node: extended %d, %v", n, err)
+	}
+	if n := count(t, s, extended); n != 1<<3|1<<4 {
+		t.Errorf("heartbeat of a node: extended are %b", n)
+	}
+	release()
+	commits.Wait()
 }
 
 // TestIndexesThatAreThere opens a store with built indexes in another process, while a transaction

@@ -23,8 +23,8 @@ type Options struct {
 	// most 63. It is created if it is not there. Empty: "qsim".
 	Schema string
 	Store  engine.StoreOptions
-	// Connections is the highest number of calls at once, without the one that listens. 0: 8, or
-	// pool_max_conns in the DSN.
+	// Connections is the highest number of calls at once, without the one that listens and the one that extends leases.
+	// 0: 8, or pool_max_conns in the DSN.
 	Connections int
 }
 
@@ -34,6 +34,7 @@ const DefaultSchema = "qsim"
 // Store is an engine.Store in a schema of a PostgreSQL database.
 type Store struct {
 	pool   *pgxpool.Pool
+	beats  *pgxpool.Pool // a connection for heartbeats: others may all wait for locks, longer than a lease lasts
 	schema string
 	rules  rules
 	text   texts
@@ -78,8 +79,14 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", explain(err))
 	}
+	config = pool.Config() // a copy
+	config.MaxConns, config.MinConns, config.MinIdleConns = 1, 0, 0
+	beats, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", explain(err))
+	}
 	running, stop := context.WithCancel(context.Background())
-	s := &Store{pool: pool, schema: o.Schema, rules: rules{o.Store.Complete()}, stop: stop}
+	s := &Store{pool: pool, beats: beats, schema: o.Schema, rules: rules{o.Store.Complete()}, stop: stop}
 	s.news.init()
 	s.text.init(&s.rules)
 	s.ended.Go(func() { s.announce(running) })
@@ -91,6 +98,7 @@ func (s *Store) Close() {
 	s.stop()
 	s.ended.Wait()
 	s.pool.Close()
+	s.beats.Close()
 }
 
 // Drop deletes the schema with all jobs. Afterwards only Close may be called.

@@ -77,11 +77,11 @@ func (s *Store) wakeIn(ready int, delay time.Duration) {
 const mostReady = 100
 
 // message returns announcements as a notification's text: a list of durations in nanoseconds, as clocks of two machines
-// differ. 0 means now, once for each job.
+// differ. 0 means now, once for each job; a due time that has passed is 1, so that listeners ask how many jobs are due.
 func message(ready int, due time.Time) string {
 	parts := slices.Repeat([]string{"0"}, min(ready, mostReady))
 	if !due.IsZero() {
-		parts = append(parts, strconv.FormatInt(int64(max(0, time.Until(due))), 10))
+		parts = append(parts, strconv.FormatInt(int64(max(1, time.Until(due))), 10))
 	}
 	return strings.Join(parts, " ")
 }

@@ -59,6 +59,7 @@ func TestWakeAfter(t *testing.T) {
 		{"the shortest last", []engine.Outcome{after(later), after(soon)}, -1, 0, 0, soon},
 		{"the shortest is stale", []engine.Outcome{after(soon), after(later)}, 0, 0, 0, later},
 		{"two go back, one is done", []engine.Outcome{after(soon), {Verb: engine.Return}, {Verb: engine.Ack}, {Verb: engine.Return}}, -1, 3, 5, soon},
+		{"due before the answer", []engine.Outcome{after(0), after(soon), after(time.Second)}, -1, 0, 2, soon},
 		{"done", []engine.Outcome{{Verb: engine.Ack}}, -1, 0, 0, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -72,7 +73,7 @@ func TestWakeAfter(t *testing.T) {
 				}
 			}
 			from := time.Now()
-			s.wakeAfter(tt.outcomes, results, tt.freed)
+			s.wakeAfter(tt.outcomes, results, tt.freed, time.Second)
 			ready, due := s.news.take()
 			if ready != tt.ready || due.IsZero() != (tt.due == 0) {
 				t.Errorf("ready %v, due at %v; want %v, after %v", ready, due, tt.ready, tt.due)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -35,13 +36,13 @@ func (s *Store) Commit(ctx context.Context, b engine.Batch, dst []engine.Result)
 			return dst, fmt.Errorf("commit job %d: verb %d: %w", o.Job, o.Verb, engine.ErrUnsupported)
 		}
 	}
-	from := len(dst)
+	from, began := len(dst), time.Now()
 	parts := split(b.Outcomes)
 	for again := false; ; again = true {
 		dst = append(dst[:from], make([]engine.Result, len(b.Outcomes))...)
 		freed, err := s.commitOnce(ctx, &b, parts, dst[from:])
 		if err == nil {
-			s.wakeAfter(b.Outcomes, dst[from:], freed)
+			s.wakeAfter(b.Outcomes, dst[from:], freed, time.Since(began))
 			return dst, nil
 		}
 		// A copy of the batch committed meanwhile: its answer can be found now.
@@ -52,14 +53,14 @@ func (s *Store) Commit(ctx context.Context, b engine.Batch, dst []engine.Result)
 }
 
 // wakeAfter wakes listening engines for the jobs that a commit has made ready, at once or when they are due, and for so
-// many more.
-func (s *Store) wakeAfter(outcomes []engine.Outcome, results []engine.Result, ready int) {
+// many more. took is the duration of the commit.
+func (s *Store) wakeAfter(outcomes []engine.Outcome, results []engine.Result, ready int, took time.Duration) {
 	soonest := engine.Forever
 	for i := range outcomes {
 		if results[i].Status != engine.Applied {
 			continue
 		}
-		if in := s.rules.readyIn(&outcomes[i]); in > 0 {
+		if in := s.rules.readyIn(&outcomes[i], took); in > 0 {
 			soonest = min(soonest, in)
 		} else {
 			ready++

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
@@ -62,6 +63,7 @@ func (s *Store) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
 	if err != nil {
 		return err
 	}
+	began := time.Now()
 	if plain && len(jobs) >= copyFrom {
 		err = s.copyJobs(ctx, jobs)
 	} else {
@@ -70,7 +72,7 @@ func (s *Store) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
 	if err != nil {
 		return s.wrap(fmt.Sprintf("enqueue %d jobs", len(jobs)), err)
 	}
-	s.announceNew(jobs)
+	s.announceNew(jobs, time.Since(began))
 	return nil
 }
 
@@ -98,15 +100,15 @@ func checkNew(jobs []engine.NewJob) (plain bool, err error) {
 	return plain, nil
 }
 
-// announceNew wakes listening engines for jobs whose enqueueing was committed, at once or when they are due.
-func (s *Store) announceNew(jobs []engine.NewJob) {
+// announceNew wakes listening engines for jobs whose enqueueing was committed, at once or when they are due. took is
+// the duration of that.
+func (s *Store) announceNew(jobs []engine.NewJob, took time.Duration) {
 	ready, soonest := 0, engine.Forever
 	for i := range jobs {
-		if jobs[i].Delay == 0 || s.rules.options.Held {
+		if in := s.rules.untilDue(jobs[i].Delay, took); jobs[i].Delay > 0 && in > 0 {
+			soonest = min(soonest, in)
+		} else {
 			ready++
-		}
-		if jobs[i].Delay > 0 {
-			soonest = min(soonest, jobs[i].Delay)
 		}
 	}
 	s.wakeIn(ready, soonest)
@@ -202,7 +204,7 @@ func (s *Store) EnqueueTx(ctx context.Context, tx pgx.Tx, jobs []engine.NewJob) 
 	if len(jobs) == 0 {
 		return func() {}, nil
 	}
-	doing := fmt.Sprintf("enqueue %d jobs in a transaction", len(jobs))
+	began, doing := time.Now(), fmt.Sprintf("enqueue %d jobs in a transaction", len(jobs))
 	// A separate statement, since statements sent together are planned before the first of them is executed.
 	if _, err := tx.Exec(ctx, enterSchema, quoted(s.schema)+", pg_temp"); err != nil {
 		return nil, s.wrap(doing, err)
@@ -212,5 +214,5 @@ func (s *Store) EnqueueTx(ctx context.Context, tx pgx.Tx, jobs []engine.NewJob) 
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return nil, s.wrap(doing, err)
 	}
-	return func() { s.announceNew(jobs) }, nil
+	return func() { s.announceNew(jobs, time.Since(began)) }, nil
 }

@@ -349,24 +349,41 @@ func TestListenWakesInTime(t *testing.T) {
 	})
 }
 
-// TestListenWakesForEachDue wakes an engine for each of the jobs that become due at once, and not again with those that
-// become due later.
+// TestListenWakesForEachDue wakes an engine for each of the jobs that become due at once, even before the store has
+// answered, and not again with those that become due later.
 func TestListenWakesForEachDue(t *testing.T) {
 	s, ctx := open(t, engine.StoreOptions{}), bounded(t)
 	var woken atomic.Int32
 	go func() { _ = s.Listen(ctx, func() { woken.Add(1) }) }()
 	await(t, ctx, func() bool { return woken.Load() == mostReady })
-	const delay = time.Second / 10
-	for _, jobs := range [][]engine.NewJob{{{ID: 1, Delay: delay}, {ID: 2, Delay: delay}, {ID: 3, Delay: delay}}, {{ID: 4, Delay: delay}}} {
-		if err := s.Enqueue(ctx, jobs); err != nil {
+	want := int32(mostReady)
+	heard := func(what string, n int, err error) {
+		t.Helper()
+		if want += int32(n); err != nil {
 			t.Fatal(err)
 		}
-		want := int32(jobs[len(jobs)-1].ID) + mostReady
 		await(t, ctx, func() bool { return woken.Load() >= want })
 		if n := woken.Load(); n != want {
-			t.Errorf("woken %d times, want %d", n, want)
+			t.Errorf("%s: woken %d times, want %d", what, n, want)
 		}
 	}
+	for i, delay := range []time.Duration{time.Second / 2, 1} {
+		for k, n := range []int{3, 1} {
+			jobs := jobsFrom(engine.JobID(10*i+5*k+1), n)
+			for i := range jobs {
+				jobs[i].Delay = delay
+			}
+			heard("enqueued", n, s.Enqueue(ctx, jobs))
+		}
+	}
+	leases, _, err := s.Claim(ctx, peer, engine.Plan{Limit: 9, Terms: []engine.Term{anyTerm(9)}}, time.Minute, nil)
+	b := acks(peer, 1, leases)
+	for i := range b.Outcomes {
+		b.Outcomes[i].Verb, b.Outcomes[i].Delay = engine.Nack, 1
+	}
+	heard("claimed", 0, err)
+	_, err = s.Commit(ctx, b, nil)
+	heard("put back", 8, err)
 }
 
 // TestListenWhereNothingFallsDue checks that a listener does not query due times where jobs do not become ready by

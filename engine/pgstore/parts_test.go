@@ -102,7 +102,7 @@ func TestMessages(t *testing.T) {
 			ready int
 			in    time.Duration // 0: nothing will be due
 			want  string
-		}{{1, 0, "0"}, {0, 5 * time.Second, "5000000000"}, {2, 7, "0 0 7"}, {0, -time.Hour, "0"}, {0, 0, ""}, {1e9, 0, "0" + strings.Repeat(" 0", 99)}} {
+		}{{1, 0, "0"}, {0, 5 * time.Second, "5000000000"}, {2, 7, "0 0 7"}, {0, -time.Hour, "1"}, {0, 0, ""}, {1e9, 0, "0" + strings.Repeat(" 0", 99)}} {
 			due := now.Add(tt.in)
 			if tt.in == 0 {
 				due = time.Time{}
@@ -140,7 +140,9 @@ func TestAnnounceNew(t *testing.T) {
 		{"due later", engine.StoreOptions{}, []time.Duration{later, soon}, 0, soon},
 		{"both", engine.StoreOptions{}, []time.Duration{soon, 0, later}, 1, soon},
 		{"claimed before they are due", engine.StoreOptions{Held: true}, []time.Duration{soon}, 1, 0},
-		{"promoted by a call", engine.StoreOptions{Promoted: true}, []time.Duration{soon}, 0, 0},
+		{"promoted by a call", engine.StoreOptions{Promoted: true}, []time.Duration{soon, 1, 0}, 1, 0},
+		{"due before the answer", engine.StoreOptions{}, []time.Duration{soon, 1, time.Second}, 2, soon},
+		{"of which nobody is told", engine.StoreOptions{SilentDue: true}, []time.Duration{1}, 0, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -150,7 +152,7 @@ func TestAnnounceNew(t *testing.T) {
 				for _, delay := range tt.delays {
 					jobs = append(jobs, engine.NewJob{ID: 1, Delay: delay})
 				}
-				s.announceNew(jobs)
+				s.announceNew(jobs, time.Second)
 				ready, due := s.news.take()
 				if ready != tt.ready || due.IsZero() != (tt.due == 0) || tt.due > 0 && time.Until(due) != tt.due {
 					t.Errorf("ready %v, due in %v; want %v, %v", ready, time.Until(due), tt.ready, tt.due)
@@ -171,13 +173,13 @@ func TestReadyIn(t *testing.T) {
 		{engine.Nack, false, time.Minute}, {engine.Snooze, false, time.Minute}, {engine.Nack, true, 0}, {engine.Snooze, true, 0}, {engine.Ack, true, engine.Forever},
 	} {
 		r := rules{engine.StoreOptions{Held: tt.held}}
-		if got := r.readyIn(&engine.Outcome{Verb: tt.verb, Delay: time.Minute}); got != tt.want {
+		if got := r.readyIn(&engine.Outcome{Verb: tt.verb, Delay: time.Minute}, time.Second); got != tt.want {
 			t.Errorf("%v, held %v: %v, want %v", tt.verb, tt.held, got, tt.want)
 		}
 		if tt.want == time.Minute {
-			tt.want = 1 // to be due at once: announced as such, or not at all
+			tt.want = 0 // it is due at once
 		}
-		if got := r.readyIn(&engine.Outcome{Verb: tt.verb}); got != tt.want {
+		if got := r.readyIn(&engine.Outcome{Verb: tt.verb}, 0); got != tt.want {
 			t.Errorf("%v without delay, held %v: %v, want %v", tt.verb, tt.held, got, tt.want)
 		}
 	}
@@ -295,7 +297,7 @@ func TestExplain(t *testing.T) {
 		{&pgconn.PgError{Code: "23505", ConstraintName: "batches_pkey"}, nil, false},
 		{&pgconn.PgError{Code: "23514", ConstraintName: "jobs_pkey"}, nil, false},
 		{reply("08006", "connection failure"), again, true},
-		{reply("25006", "read only"), again, false},
+		{reply("25006", "read only"), again, true},
 		{reply("40P01", "deadlock detected"), again, false},
 		{reply("53300", "too many connections"), again, false},
 		{reply("57P01", "terminating connection"), again, true},

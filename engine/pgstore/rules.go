@@ -119,19 +119,24 @@ func (r *rules) waitState() engine.State {
 	return engine.Waiting
 }
 
-// readyIn returns the time from an outcome until its job is ready, at least 1ns where it waits to be due before that;
-// engine.Forever if it ends.
-func (r *rules) readyIn(o *engine.Outcome) time.Duration {
+// readyIn returns the time from an outcome until its job is ready, as untilDue does; engine.Forever if it ends.
+func (r *rules) readyIn(o *engine.Outcome, took time.Duration) time.Duration {
 	switch o.Verb {
 	case engine.Return, engine.Redo:
 		return 0
 	case engine.Nack, engine.Snooze:
-		if r.options.Held {
-			return 0
-		}
-		return max(o.Delay, 1)
+		return r.untilDue(o.Delay, took)
 	}
 	return engine.Forever
+}
+
+// untilDue returns the time until a job that was put back with a delay is ready: 0 if jobs may be claimed before they
+// are due, or it is due already, since the call that put it back took as long; else at least 1ns.
+func (r *rules) untilDue(delay, took time.Duration) time.Duration {
+	if r.options.Held || delay <= took && r.announcesDue() {
+		return 0
+	}
+	return max(delay, 1)
 }
 
 // ends reports whether a verb (ack, bury and so on) deletes the job's row.

@@ -41,8 +41,8 @@ func (e toldError) Unwrap() error { return e.error }
 // told returns a formatted error whose text is meant for the user as it is, so that explain does not reword it.
 func told(format string, arguments ...any) error { return toldError{fmt.Errorf(format, arguments...)} }
 
-// wrap adds the name of a call to its error; nil stays nil. After the loss of a connection the pool replaces all its
-// other connections, too, since each would probably fail one more call.
+// wrap adds the name of a call to its error; nil stays nil. After the loss of a connection, or of the right to write on
+// it, the pool replaces all its other connections, too, since each would probably fail one more call.
 func (s *Store) wrap(what string, err error) error {
 	if cut(err) {
 		s.pool.Reset()
@@ -51,10 +51,11 @@ func (s *Store) wrap(what string, err error) error {
 	return wrap(what, err)
 }
 
-// cut reports whether an error means that an established connection has ended, other than by the caller's context.
+// cut reports whether an error means that an established connection has ended, other than by the caller's context, or
+// that its server has become read-only: another host of the DSN may be the one to write to.
 func cut(err error) bool {
 	if reply, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return strings.HasPrefix(reply.Code, "08") || strings.HasPrefix(reply.Code, "57P0")
+		return strings.HasPrefix(reply.Code, "08") || strings.HasPrefix(reply.Code, "57P0") || reply.Code == "25006"
 	}
 	if err == nil || isOver(err) || errors.As(err, new(*pgconn.ConnectError)) {
 		return false

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"qsim/engine"
@@ -51,9 +52,10 @@ type Store struct {
 var validSchema = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 
 // Open connects to the server that dsn names, as a URL or as keywords; what it leaves out is taken from the environment
-// (PGHOST, PGUSER, PGPASSWORD and so on). It creates the schema if there is none, or upgrades one of an earlier
-// version. It fails with ErrDSN, ErrNewer, ErrForeign, ErrDenied, engine.ErrUnsupported or engine.ErrUnavailable where
-// the cause is known; no error shows a password.
+// (PGHOST, PGUSER, PGPASSWORD and so on). Of several hosts it takes one that can be written to, unless the DSN has
+// target_session_attrs. It creates the schema if there is none, or upgrades one of an earlier version. It fails with
+// ErrDSN, ErrNewer, ErrForeign, ErrDenied, engine.ErrUnsupported or engine.ErrUnavailable where the cause is known; no
+// error shows a password.
 func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	if o.Schema == "" {
 		o.Schema = DefaultSchema
@@ -161,6 +163,11 @@ func configure(dsn string, o *Options) (*pgxpool.Config, error) {
 		config.MaxConns = 8
 	}
 	config.ConnConfig.StatementCacheCapacity = 4096
+	own := config.ConnConfig
+	others := func(f *pgconn.FallbackConfig) bool { return f.Host != own.Host || f.Port != own.Port }
+	if slices.ContainsFunc(own.Fallbacks, others) && !serverKind.MatchString(dsn) {
+		own.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite // of several, the one that can be written to
+	}
 	// No call is preceded by one that asks whether the connection lives.
 	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
 	if config.ConnConfig.ConnectTimeout == 0 {
@@ -169,7 +176,10 @@ func configure(dsn string, o *Options) (*pgxpool.Config, error) {
 	return config, nil
 }
 
-var poolSize = regexp.MustCompile(`\bpool_max_conns\s*=`)
+var (
+	poolSize   = regexp.MustCompile(`\bpool_max_conns\s*=`)
+	serverKind = regexp.MustCompile(`\btarget_session_attrs\s*=`)
+)
 
 func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -80,6 +81,56 @@ func TestServerRestarts(t *testing.T) {
 	stopListening()
 	listener.Wait()
 	t.Logf("%d calls failed meanwhile, listened %d times", failed.Load(), heard)
+}
+
+// TestServerBecomesReadOnly names two servers in the DSN, the first of which is made read-only: one call fails, those
+// after it go to the second, and so do connections made later, unless the DSN says that any server will do.
+func TestServerBecomesReadOnly(t *testing.T) {
+	needServer(t)
+	ctx := bounded(t)
+	first, err := pgserver.Start(ctx, pgserver.Options{Unsafe: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := first.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	second := open(t, kept)
+	host := func(s *pgserver.Server) string { return strings.Fields(s.DSN())[0] }
+	both := strings.Replace(first.DSN(), host(first), host(first)+","+strings.TrimPrefix(host(server), "host="), 1)
+	opened := func(more string) *Store {
+		s, err := Open(ctx, both+more, Options{Schema: second.schema, Store: kept})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s.Close)
+		return s
+	}
+	s := opened("")
+	if err := s.Enqueue(ctx, jobsFrom(1, 1)); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"alter system set default_transaction_read_only = on", "select pg_reload_conf()"} {
+		if _, err := s.pool.Exec(ctx, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const isReadOnly = "select (current_setting('transaction_read_only') = 'on')::int"
+	await(t, ctx, func() bool { return count(t, s, isReadOnly) == 1 })
+	wantError(t, s.Enqueue(ctx, jobsFrom(2, 1)), engine.ErrUnavailable, "SQLSTATE 25006")
+	for _, s := range []*Store{s, opened("")} {
+		if err := s.Enqueue(ctx, jobsFrom(engine.JobID(count(t, second, "select 10 + count(*) from jobs")), 1)); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := count(t, second, "select count(*) from jobs"); n != 2 {
+		t.Errorf("%d jobs came to the second server, want 2", n)
+	}
+	if count(t, opened(" target_session_attrs=any"), isReadOnly) != 1 {
+		t.Error("any server will do, and it is not the first")
+	}
 }
 
 // listen has a store listen until the test ends, and returns a channel that receives its wakes, without the mostReady

@@ -119,7 +119,7 @@ func (c *collected) addUnseen(j *job) {
 		k.again--
 		k.last[j.unseen]++
 		c.deadAfter[j.unseen]++
-	} else if j.open {
+	} else {
 		k.again-- // whether the last one is followed by another is not known
 	}
 }

@@ -271,3 +271,37 @@ func TestPoisonAloneFails(t *testing.T) {
 		t.Errorf("the scenario is\n%s", text[strings.Index(text, "engine:"):])
 	}
 }
+
+// Of jobs that failed as often as they may, those whose own row says that they wait were put back by hand: they are open,
+// not dead, and a note says so. A row of an earlier attempt says nothing of that.
+func TestPutBackByHand(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, states string // of each attempt, the last of which is the third of three
+		dead         int64
+	}{
+		{"dead", "retry retry dead", 40},
+		{"dead by the limit", "retry retry failed", 40},
+		{"dead by the limit, which nothing says", "retry retry ", 40},
+		{"waiting", "retry retry retry", 0},
+		{"ready", "retry retry available", 0},
+		{"waiting again", "retry dead scheduled", 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var b strings.Builder
+			b.WriteString("id,enqueued,started,finished,attempt,max_attempts,state,error\n")
+			for i := range 40 {
+				for k, state := range strings.Split(tt.states, " ") {
+					fmt.Fprintf(&b, "%d,%d,%d,%d,%d,3,%s,timeout\n", i, 10*i, 10*i+3*k, 10*i+3*k+1, k+1, state)
+				}
+			}
+			b.WriteString("40,400,400,401,1,3,done,\n")
+			found := read(t, "csv", b.String())
+			noted := strings.Contains(strings.Join(found.Notes, "\n"), "40 jobs wait for another attempt although they had all of theirs")
+			if c := found.Classes[0]; c.Dead != tt.dead || c.Done != 1 || noted != (tt.dead == 0) {
+				t.Errorf("%d of %d jobs are dead, want %d; notes are %q", c.Dead, c.Jobs, tt.dead, found.Notes)
+			}
+		})
+	}
+}

@@ -22,8 +22,8 @@ type job struct {
 	unseen    int32  // attempts that failed and of which no more is known
 	unseenFor uint16 // error kind of these attempts
 	done      bool
-	dead      bool // the records call it dead
-	open      bool // neither
+	dead      bool // the records call it dead, or it had all its attempts
+	putBack   bool // it had all its attempts and waits for another
 }
 
 // mostRows is the highest number of rows of one job.
@@ -162,10 +162,9 @@ func (t *try) when() timestamp {
 
 // settle determines when a recorded job arrived (enqueued, ready) and how it ended, if it did.
 func (j *job) settle(list []record) {
-	j.open = true
 	if n := len(j.tries); n > 0 {
 		last := &j.tries[n-1]
-		j.done, j.open = last.ended && last.failure == 0, !last.ended
+		j.done = last.ended && last.failure == 0
 		j.dead = last.failure != 0 && j.most > 0 && last.number >= j.most
 	}
 	for i := range list {
@@ -173,7 +172,9 @@ func (j *job) settle(list []record) {
 		case stateDead:
 			j.dead = !j.done
 		case stateWaiting, stateReady, stateRunning:
-			j.open = !j.done
+			if i == len(list)-1 || list[i].sort == ofJob { // else of an earlier attempt
+				j.dead, j.putBack = false, j.dead
+			}
 		}
 	}
 	if len(j.tries) > 0 && j.tries[0].number == 1 && j.tries[0].due.known() {

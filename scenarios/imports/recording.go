@@ -120,6 +120,7 @@ type gathering struct {
 	last      timestamp
 	lastRun   timestamp // last time of any attempt
 	firstDone timestamp // arrival of a job that is done
+	putBack   int       // jobs that had all their attempts and wait for another
 }
 
 func (r *reader) gather(ctx context.Context) (*Recording, error) {
@@ -183,6 +184,9 @@ func (g *gathering) job(j *job) {
 	g.first, g.last = earlier(g.first, at), max(g.last, at)
 	if j.done {
 		g.firstDone = earlier(g.firstDone, at)
+	}
+	if j.putBack {
+		g.putBack++
 	}
 	for i := range j.tries {
 		t := &j.tries[i]
@@ -339,6 +343,8 @@ func (g *gathering) notes() {
 	note(g.firstDone.known() && g.firstDone.since(g.first) > g.last.since(g.first)/20,
 		"before %s there is no job that was done, as where those are deleted sooner than others: "+
 			"--since leaves the others out", since(g.firstDone))
+	note(g.putBack > 0, "%d jobs wait for another attempt although they had all of theirs, as if put back by hand: they "+
+		"count as open", g.putBack)
 	for _, class := range f.Classes {
 		note(len(class.Labels) > 1, "%d classes with few jobs are one, %s", len(class.Labels), class.Name)
 	}

@@ -28,7 +28,7 @@ const (
 type collected struct {
 	class          Class // its name, counts and waits
 	priority       classPriority
-	ended, failed  [2]int64 // first and second attempts that ended, and that failed
+	ends           map[int32]ends // jobs by their number of failed attempts
 	kinds          map[uint16]*kindCount
 	service, takes sample // run times in seconds, of successes and of failures
 	// pauses holds samples in seconds, by the number of failures less one, and by the flags of their ends.
@@ -48,8 +48,9 @@ type kindCount struct {
 
 func newCollected(class Class) *collected {
 	class.Wait, class.RetryWait, class.Sojourn = new(measure.Histogram), new(measure.Histogram), new(measure.Histogram)
-	c := &collected{class: class, kinds: map[uint16]*kindCount{}, service: sample{most: servicesKept},
-		takes: sample{most: servicesKept}, deadAfter: map[int32]int64{}, most: map[int32]int64{}, tenants: map[uint32]bool{}}
+	c := &collected{class: class, ends: map[int32]ends{}, kinds: map[uint16]*kindCount{},
+		service: sample{most: servicesKept}, takes: sample{most: servicesKept},
+		deadAfter: map[int32]int64{}, most: map[int32]int64{}, tenants: map[uint32]bool{}}
 	for i := range c.pauses {
 		for ends := range c.pauses[i] {
 			c.pauses[i][ends].most = pausesKept
@@ -72,32 +73,26 @@ func (c *collected) add(j *job) {
 	} else {
 		c.class.Nobody = true
 	}
-	n := len(j.tries)
 	c.addUnseen(j)
+	failures, done := max(0, j.unseen), 0.0
 	for i := range j.tries {
 		c.try(j, i)
+		if t := &j.tries[i]; t.failure != 0 {
+			failures++
+		} else if t.ended {
+			done = 1
+		}
 	}
-	if n == 0 {
+	c.ends[failures] = ends{c.ends[failures].done + done, c.ends[failures].rest + 1 - done}
+	if len(j.tries) == 0 {
 		return
 	}
-	last := &j.tries[n-1]
+	last := &j.tries[len(j.tries)-1]
 	if j.dead && last.failure != 0 {
 		c.deadAfter[last.number]++
 	}
 	if j.done && last.finished.known() && j.ready.known() {
 		c.class.Sojourn.Record(last.finished.since(j.ready))
-	}
-	if j.unseen != 0 || j.tries[0].number != 1 {
-		return
-	}
-	for k, t := range j.tries[:min(n, len(c.ended))] {
-		if !t.ended {
-			return
-		}
-		if c.ended[k]++; t.failure == 0 {
-			return
-		}
-		c.failed[k]++
 	}
 }
 

@@ -248,7 +248,7 @@ func (w *writing) classText(b *report, c *Class) {
 		b.line("    fails: {%s, errors: {%s}}", fails, strings.Join(shares(c.Kinds), ", "))
 	}
 	if c.Poison > 0 {
-		b.line("    poison: %s   # second attempts fail more often than first ones", percent(c.Poison))
+		b.line("    poison: %s   # jobs that failed before fail more often than others", percent(c.Poison))
 	}
 	if names := c.tenantNames(); len(c.Tenants) > 0 && names != nil {
 		b.line("    tenants: {names: [%s]}", strings.Join(names, ", "))

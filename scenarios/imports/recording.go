@@ -18,7 +18,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -205,11 +204,7 @@ func (g *gathering) job(j *job) {
 	class.class.arrivals = append(class.class.arrivals, arrival{at, plain.Either(g.tenants.full, 0, j.tenant)})
 }
 
-const (
-	mostKindsTold = 12  // error kinds of a class; the rarest are one
-	leastPoison   = 30  // fewest second attempts from which a share of poison can be estimated
-	poisonSign    = 4.0 // standard errors by which second attempts must fail more often
-)
+const mostKindsTold = 12 // error kinds of a class; the rarest are one
 
 // finish computes the properties of the whole recording: its length, workers, classes, retries and notes.
 func (g *gathering) finish() error {
@@ -275,28 +270,6 @@ func (g *gathering) workers() {
 		}
 	}
 	w.Each = (w.Most + w.Nodes - 1) / w.Nodes
-}
-
-// rates returns the share of failing attempts, and the share of poisoned jobs, whose every attempt fails. With a share
-// p of poison and a rate f for the others, first attempts fail with a = p + (1-p)f, and the first two with b = p +
-// (1-p)f²; so (a-b) ÷ (1-a) = f and (a-f) ÷ (1-f) = p.
-func (c *collected) rates() (rate, poison float64) {
-	if c.class.Attempts == 0 {
-		return 0, 0
-	}
-	rate = float64(c.class.Failed) / float64(c.class.Attempts)
-	first, second := float64(c.ended[0]), float64(c.ended[1])
-	if second < leastPoison {
-		return rate, 0
-	}
-	a, again := float64(c.failed[0])/first, float64(c.failed[1])/second
-	deviation := math.Sqrt(a * (1 - a) * (1/second + 1/first))
-	if again-a < poisonSign*deviation || a >= 1 {
-		return rate, 0
-	}
-	b := a * again
-	f := (a - b) / (1 - a)
-	return f, max(0, (a-f)/(1-f))
 }
 
 // kindsOf returns the error kinds of a class with their counts, the most frequent first.

@@ -162,7 +162,7 @@ func TestTroublesOverlap(t *testing.T) {
 		{"two deaths", []fault.Control{{Kind: fault.Crash, At: at(10), For: 10 * time.Second}, {Kind: fault.Crash, At: at(12), For: 2 * time.Second}},
 			[]engine.EventKind{engine.NodeDown, engine.NodeUp}, "node-up at 0s, node-down at 10s, node-up at 20s"},
 		{"two pauses", []fault.Control{{Kind: fault.Pause, At: at(10), For: 10 * time.Second}, {Kind: fault.Pause, At: at(12), For: 2 * time.Second}},
-			[]engine.EventKind{engine.NodeWake}, "node-wake at 20s"},
+			[]engine.EventKind{engine.NodePause, engine.NodeWake}, "node-pause at 10s, node-wake at 20s"},
 		{"a pause of the one before", []fault.Control{{Kind: fault.Pause, At: at(10), For: 20 * time.Second}, {Kind: fault.Crash, At: at(15), For: time.Second},
 			{Kind: fault.Pause, At: at(20), For: 20 * time.Second}},
 			[]engine.EventKind{engine.NodeDown, engine.NodeWake}, "node-down at 15s, node-wake at 40s"},

@@ -110,9 +110,9 @@ func (s *Sim) begin(c *fault.Control, came int) bool {
 		}
 		if n.frozen++; n.frozen == 1 {
 			s.unaware.put(c.Node, s.hears(n))
+			s.record(engine.Event{Kind: engine.NodePause, Node: c.Node})
 		}
 		end.life = n.lives
-		s.record(engine.Event{Kind: engine.NodePause, Node: c.Node})
 		s.queue.timers.set(c.Node, engine.Never)
 		n.awake = false
 		s.awake.put(c.Node, false)

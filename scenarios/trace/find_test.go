@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -115,11 +116,13 @@ func TestFindCounts(t *testing.T) {
 }
 
 // TestLeftWaiting: a job left ready waits from when it was due to the end of the run, though nothing happens there any
-// more; one without a delay waits for its promoter, and is not ready before.
+// more; one without a delay waits for its promoter, and is not ready before, as the words say that put it back.
 func TestLeftWaiting(t *testing.T) {
 	for _, tt := range []struct{ name, engine, storm, job, state, want string }{
-		{"held, due", "{workers: 1, waiting: held}", "{name: gone, at: 10500ms, crash: {nodes: 1, restart-after: 9h}}", "a/11", "waiting",
+		{"held, due", "{workers: 1, waiting: held}", "{name: gone, at: 10500ms, crash: {nodes: 1, restart-after: 9h}}", "a/11", "ready",
 			"is left waiting, after 1m34s for its first claim"},
+		{"far off", "{workers: 1, waiting: held}", "{name: gone, at: 10500ms, crash: {nodes: 1, restart-after: 9h}}", "a/11", "waiting",
+			"waits 0s for its first claim"},
 		{"held, and not due when given back", "{workers: 1, waiting: held}", "{name: gone, at: 10500ms, stop: {nodes: 1, grace: 9h}}", "a/0", "ready",
 			"is left waiting, after 1m45s for its second claim"},
 		{"no node", "{workers: 1}", "{name: gone, at: 10500ms, crash: {nodes: 1, restart-after: 9h}}", "a/11", "ready",
@@ -132,7 +135,7 @@ func TestLeftWaiting(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := simulation(t, "name: left\nduration: 1m\nwarmup: 0s\nengine: "+tt.engine+"\nretry: {backoff: {kind: none}}\n"+
 				"jobs: [{class: a, arrivals: {process: constant, rate: 1/s, stop: 20s}, service: 1ms, fails: {rate: 100%}, delay: "+
-				plain.Either(strings.HasPrefix(tt.name, "held"), "15s", "0s")+"}]\n"+
+				cmp.Or(map[string]string{"held": "15s", "far ": "9h"}[tt.name[:4]], "0s")+"}]\n"+
 				"storms: ["+tt.storm+"]\npolicies: [{kind: fresh-first}]", 1)
 			found, err := s.Find(context.Background())
 			if err != nil || found[0].Words != tt.want {
@@ -142,8 +145,15 @@ func TestLeftWaiting(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if life, err := s.Job(context.Background(), id); err != nil || life.State != tt.state {
+			life, err := s.Job(context.Background(), id)
+			if err != nil || life.State != tt.state {
 				t.Errorf("%s is %+v (%v), want %s", tt.job, life, err, tt.state)
+			}
+			for _, f := range life.Facts {
+				const soon, later = "to be ready again at once", "to be ready again when it is promoted"
+				if words := plain.Either(strings.Contains(tt.engine, "promoter"), later, soon); f.Event == "nacked" && !strings.HasSuffix(f.Words, words) {
+					t.Errorf("it is %s, want %s", f.Words, words)
+				}
 			}
 		})
 	}

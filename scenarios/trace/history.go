@@ -106,6 +106,7 @@ type jobTracer struct {
 	history *JobHistory
 	byToken map[engine.Token]int // by fencing token of a lease, the index of its attempt
 	nodes   map[int32]nodeState
+	due     engine.Time // end of the job's latest delay
 }
 
 // nodeState is the state of a node: down, frozen, and how often it died.
@@ -216,6 +217,7 @@ func (t *jobTracer) attempt(e *engine.Event) int {
 func (t *jobTracer) move(e *engine.Event) {
 	h := t.history
 	h.State = cmp.Or(stateAfter(e), h.State)
+	t.due = max(t.due, e.At.Add(e.Delay))
 	switch e.Kind {
 	case engine.Redriven:
 		h.Ended = none
@@ -341,6 +343,9 @@ func (t *jobTracer) settle(e *engine.Event, a *Attempt) {
 
 // finish completes the history of a job at the end of the run: the storms, heartbeats and remarks of each attempt.
 func (t *jobTracer) finish() {
+	if t.history.State == "waiting" && t.s.seen.Engine.Waiting.Value() && t.due <= engine.Time(t.s.End()) {
+		t.history.State = "ready" // no event tells when a held job that nobody claims is due
+	}
 	for i := range t.history.Attempts {
 		a := &t.history.Attempts[i]
 		end := plain.Either(a.until > 0, max(a.until, time.Duration(a.Leased)), t.s.End())

@@ -138,7 +138,8 @@ func (s *Simulation) words(e *engine.Event) string {
 	case e.Kind == engine.Finished && e.Error != engine.NoError:
 		sentence = "attempt $attempt fails on node $node after $ran: $error"
 	case e.Kind == engine.Nacked && e.Delay == 0:
-		sentence = "nacked by $who$why: to be ready again at once$was"
+		when := plain.Either(s.seen.Engine.Promoter.On(), "when it is promoted", "at once")
+		sentence = "nacked by $who$why: to be ready again " + when + "$was"
 	case shed(e) && deliveries(e) == 0:
 		sentence = "shed by $who: dead without having been claimed, $age after it was enqueued"
 	case shed(e):

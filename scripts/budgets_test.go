@@ -56,11 +56,11 @@ var budgets = []budget{
 	{"scenarios/scenariotest", 85, 90}, // for go test of repositories that have a policy of their own
 	{"scenarios/spec", 2958, 1900},
 	{"scenarios/study", 5011, 3000},
-	{"scenarios/trace", 1564, 1250},
+	{"scenarios/trace", 1561, 1250},
 	{"scenarios/tree", 505, 444}, // YAML with positions
 	{"scenarios/validate", 1221, 600},
 	{"scenarios/verify", 3294, 2600},
-	{"scenarios/world", 4723, 2700},
+	{"scenarios/world", 4729, 2700},
 	{"results", 4327, 2300},
 	{"results/measure", 4793, 3150},
 	{"results/plain", 440, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_695, 56_000
+	mostLines, goalLines             = 82_698, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

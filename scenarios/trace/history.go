@@ -9,6 +9,7 @@ import (
 	"qsim/engine"
 	"qsim/results/plain"
 	"qsim/scenarios/spec"
+	"qsim/scenarios/world"
 )
 
 // JobHistory is the history of one job: its events, attempts and end.
@@ -323,7 +324,7 @@ var statusAfter = map[engine.EventKind]string{engine.Acked: "done", engine.Burie
 
 // settle records in the history what a commit (ack, retry and so on) did, as the status of the attempt.
 func (t *jobTracer) settle(e *engine.Event, a *Attempt) {
-	if shed(e) {
+	if world.Shed(e) {
 		return
 	}
 	did, status := "moved", statusAfter[e.Kind]

@@ -9,6 +9,7 @@ import (
 
 	"qsim/engine"
 	"qsim/results/plain"
+	"qsim/scenarios/world"
 )
 
 // Fact is an event of the run with its time, job, node and sentence.
@@ -59,14 +60,9 @@ func (s *Simulation) tell(e *engine.Event) Fact {
 	return f
 }
 
-// shed reports whether an event is the burial of a ready job that a policy sheds (drops) in place of a claim.
-func shed(e *engine.Event) bool {
-	return e.Kind == engine.Buried && e.From == engine.Ready && e.Error == engine.NoError
-}
-
 // deliveries returns the number of attempts at a job up to an event; a shed (buried, not claimed) job had one fewer.
 func deliveries(e *engine.Event) int32 {
-	return plain.Either(shed(e), e.Delivery-1, e.Delivery)
+	return plain.Either(world.Shed(e), e.Delivery-1, e.Delivery)
 }
 
 // stateAfter returns the name of a job's state after an event, such as "ready"; "" if the event leaves it as it is.
@@ -140,9 +136,9 @@ func (s *Simulation) words(e *engine.Event) string {
 	case e.Kind == engine.Nacked && e.Delay == 0:
 		when := plain.Either(s.seen.Engine.Promoter.On(), "when it is promoted", "at once")
 		sentence = "nacked by $who$why: to be ready again " + when + "$was"
-	case shed(e) && deliveries(e) == 0:
+	case world.Shed(e) && deliveries(e) == 0:
 		sentence = "shed by $who: dead without having been claimed, $age after it was enqueued"
-	case shed(e):
+	case world.Shed(e):
 		sentence = "shed by $who: dead without being claimed again, $age after it was enqueued"
 	case e.Kind == engine.Returned && e.Error == engine.LeaseExpired:
 		sentence = "$who makes it ready again$was"

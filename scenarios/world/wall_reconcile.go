@@ -31,7 +31,7 @@ type reconciler struct {
 	options  engine.StoreOptions
 	end      engine.Time
 	balance  Balance
-	leases   []claimed     // all leases of claims; until its time is set, the event of one has its index as Count
+	claims   []claimed     // all jobs of claims; until its time is set, the event of one has its index as Count
 	promoted []engine.Time // ascending times at which promoters made the present job ready
 	aged     []agedEvent   // events of the present job
 }
@@ -42,7 +42,7 @@ type agedEvent struct {
 	engine.Event
 }
 
-// claimed is one of the leases of a claim, which are numbered from 0.
+// claimed is one of the jobs of a claim, leased or shed, which are numbered from 0.
 type claimed struct {
 	by     *claimCall
 	number int
@@ -84,8 +84,13 @@ func reconcile(events []engine.Event, end time.Duration, o engine.StoreOptions) 
 	return all, r.balance
 }
 
-// number numbers the leases of each claim in their order, which sorting would lose. They have the node and the time of
-// its answer, and come after the event of that call.
+// Shed reports whether an event is that a claim buried a ready job instead of leasing it (load shedding).
+func Shed(e *engine.Event) bool {
+	return e.Kind == engine.Buried && e.From == engine.Ready && e.Token == 0
+}
+
+// number numbers the jobs of each claim in their order, which sorting would lose. Their events have the node and the
+// time of its answer, and come after the event of that call.
 func (r *reconciler) number() {
 	type answer struct {
 		node int32
@@ -98,12 +103,12 @@ func (r *reconciler) number() {
 		switch {
 		case e.Kind == engine.Called && e.Op == engine.OpClaim:
 			calls[a] = &claimCall{}
-		case e.Kind == engine.Leased:
+		case e.Kind == engine.Leased || Shed(e):
 			if calls[a] == nil {
 				calls[a] = &claimCall{}
 			}
-			e.Count = int32(len(r.leases))
-			r.leases = append(r.leases, claimed{calls[a], calls[a].count})
+			e.Count = int32(len(r.claims))
+			r.claims = append(r.claims, claimed{calls[a], calls[a].count})
 			calls[a].count++
 		}
 	}
@@ -116,29 +121,30 @@ func (r *reconciler) timeClaims() {
 		switch e := &r.events[i]; {
 		case e.Kind == engine.Enqueued:
 			enqueued = e
-		case e.Kind == engine.Leased && e.Job != enqueued.Job: // nothing is known of its time
-			r.leases[e.Count].by.sum += float64(e.At)
-		case e.Kind == engine.Leased:
-			r.leases[e.Count].by.sum += float64(min(e.At, enqueued.At.Add(e.Age)))
+		case e.Kind != engine.Leased && !Shed(e):
+		case e.Job != enqueued.Job: // nothing is known of its time
+			r.claims[e.Count].by.sum += float64(e.At)
+		default:
+			r.claims[e.Count].by.sum += float64(min(e.At, enqueued.At.Add(e.Age)))
 		}
 	}
 }
 
-// executed sets the time of event e, of a call that the store executed before its answer came. The first lease of a job
-// has the time of its claim, a nanosecond after the lease before it in that; then the time at which the job was
-// enqueued, event enqueued, moves to its age before, and executed returns true.
+// executed sets the time of event e, of a call that the store executed before its answer came. The first claim of a
+// job, also one that sheds it, has the time of that call, a nanosecond after the job before it; then the time at which
+// the job was enqueued, event enqueued, moves to its age before, and executed returns true.
 func (r *reconciler) executed(e, enqueued *engine.Event, l *life) (moved bool) {
-	number := e.Count
-	if e.Kind == engine.Leased {
+	number, claims := e.Count, e.Kind == engine.Leased || Shed(e)
+	if claims {
 		e.Count = 0
 	}
-	if moved = e.Kind == engine.Leased && e.Delivery == 1 && l.known && l.state != engine.InFlight; !moved {
+	if moved = claims && e.Delivery == 1 && l.known && l.state != engine.InFlight; !moved {
 		if l.known && e.Age > 0 {
 			e.At = min(e.At, l.born.Add(e.Age))
 		}
 		return false
 	}
-	c := &r.leases[number]
+	c := &r.claims[number]
 	at := engine.Time(math.Round(c.by.sum / float64(c.by.count)))
 	e.At = min(e.At, at.Add(time.Duration(c.number)))
 	shift := e.At.Add(-e.Age).Sub(l.born)

@@ -530,20 +530,31 @@ func TestReconcileSlowEnqueue(t *testing.T) {
 	}
 }
 
-// TestReconcileSlowEnqueueAtTheEnd has a claim after the end, at 114 ms, tell which of its jobs had been enqueued by then.
+// TestReconcileSlowEnqueueAtTheEnd has a claim after the end, at 114 ms, tell which of its jobs had been enqueued by then,
+// whether it leases them, or buries the first or all of them in place of that.
 func TestReconcileSlowEnqueueAtTheEnd(t *testing.T) {
 	ms := func(n int) engine.Time { return engine.Time(n) * engine.Time(time.Millisecond) }
-	for age, left := range map[int]int{15: 3, 10: 0} { // enqueued at 99 ms, or at 104
-		events := []engine.Event{{Kind: engine.Called, Op: engine.OpClaim, At: ms(130)}}
-		for job, at := range []int{120, 106 - age, 106 - age} {
-			e := engine.Event{Kind: engine.Enqueued, Job: engine.JobID(job + 1), At: ms(at)}
-			events = append(events, e)
-			e.Kind, e.At, e.Token, e.Delivery, e.Age = engine.Leased, ms(130), 1, 1, ms(age).Sub(0)
-			events = append(events, e)
-		}
-		ordered, b := reconcile(events, 100*time.Millisecond, engine.StoreOptions{})
-		if len(b.unresolved) != left || len(ordered) != left {
-			t.Errorf("an age of %d ms: left are %+v, of %d events", age, b.unresolved, len(ordered))
+	for _, shed := range []int{0, 1, 3} {
+		for age, left := range map[int]int{15: 3, 10: 0} { // enqueued at 99 ms, or at 104
+			events := []engine.Event{{Kind: engine.Called, Op: engine.OpClaim, At: ms(130)}}
+			for job, at := range []int{120, 106 - age, 106 - age} {
+				e := engine.Event{Kind: engine.Enqueued, Job: engine.JobID(job + 1), At: ms(at)}
+				events = append(events, e)
+				e.Kind, e.At, e.Token, e.Delivery, e.Age = engine.Leased, ms(130), 1, 1, ms(age).Sub(0)
+				if job < shed {
+					e.Kind, e.From, e.Token = engine.Buried, engine.Ready, 0
+				}
+				events = append(events, e)
+			}
+			ordered, b := reconcile(events, 100*time.Millisecond, engine.StoreOptions{})
+			if len(b.unresolved) != left || len(ordered) != left || b.Dead != int64(shed) {
+				t.Errorf("%d shed, an age of %d ms: left are %+v, of %d events", shed, age, b.unresolved, len(ordered))
+			}
+			for _, e := range events {
+				if e.Count != 0 {
+					t.Errorf("%d shed: %v %d has count %d", shed, e.Kind, e.Job, e.Count)
+				}
+			}
 		}
 	}
 }

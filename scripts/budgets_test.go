@@ -67,7 +67,7 @@ var budgets = []budget{
 	{"results/report", 6615, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1498, 1700},
 	{"cmd/bench", 4902, 3000}, // of which 90 find out when claims see new jobs
-	{"cmd/cli", 4977, 3600},
+	{"cmd/cli", 4981, 3600},
 	{"cmd/input", 144, 100},
 	{"cmd/play", 1117, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_698, 56_000
+	mostLines, goalLines             = 82_702, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -32,7 +32,7 @@ type Options struct {
 	mostRecords int // most records in memory; 0: MostRecords
 }
 
-// MostRecords is the highest number of attempts in one import; they take about 2 GB of memory.
+// MostRecords is the highest number of attempts in one import; they take about 2.5 GB of memory.
 const MostRecords = 10_000_000
 
 const (

@@ -34,7 +34,7 @@ func (c *Checker) Asked(node int32, have *engine.Job, draw float64) {
 	if !c.d.fenced || j.state != engine.InFlight || j.delivery != have.Delivery {
 		return // another engine has the lease, or has had it since
 	}
-	if have.LastDelay < j.delay || have.LastDelay-j.delay > c.jobs.passed[r] {
+	if have.LastDelay < j.delay || have.LastDelay-j.delay > j.passed {
 		c.Complain(Recount, j.id, "its latest delay was %v, and the retry policy is told %v", j.delay, have.LastDelay)
 	}
 	if j.reaped && c.at.Job == j.id && (c.at.Kind == engine.Finished || c.at.Kind == engine.TimedOut) {

@@ -1,10 +1,6 @@
 package check
 
-import (
-	"time"
-
-	"qsim/engine"
-)
+import "qsim/engine"
 
 // Checker is an engine.Recorder that verifies the invariants of a run and stores the first breach. It belongs to one
 // run. It applies the rules for each kind of event, then updates its own records of jobs and processes.
@@ -63,9 +59,12 @@ func New(r Rules) *Checker {
 	c.Await(func() {})
 	c.wakes.at, c.claim.owed = engine.Never, make([]owed, r.Nodes)
 	c.running = make([]int, len(r.Store.MaxRunning))
-	c.jobs.recoveries, c.jobs.passed = make(map[ref]recoveries), make(map[ref]time.Duration)
+	c.jobs.recoveries = make(map[ref]recoveries)
 	c.jobs.extend()
 	c.jobs.grow()
+	for class := range c.ranks {
+		c.ranks[class] = make([]int, len(r.Priorities))
+	}
 	if r.Serial != nil {
 		c.latest, c.earlier = make(map[uint32]engine.JobID), make(map[ref]engine.JobID)
 	}
@@ -157,9 +156,11 @@ func (c *Checker) goOn(s *subject) {
 
 // ask applies the rules for a kind of event to the present event, until one finds that it contradicts the records.
 func (c *Checker) ask(kind int) {
-	for r := c.asked[kind]; r != nil && !c.at.lost; r = r.next {
+	for r := c.asked[kind]; r != nil; r = r.next {
 		if r.asks(c, &c.at) {
-			r.applied++
+			if r.applied++; c.at.lost {
+				return
+			}
 		}
 	}
 }
@@ -184,16 +185,6 @@ func (c *Checker) prepare(s *subject) {
 				s.x = x
 			}
 		}
-	case engine.Returned, engine.Fenced, engine.GaveUp:
-		if s.Error == engine.Canceled {
-			s.n.back++
-		}
-	}
-	if !c.d.guarded || committed>>s.Kind&1 == 0 || s.j == nil {
-		return
-	}
-	if s.j.state != engine.Dead && s.From != engine.InFlight && c.d.asRead(s.Event) {
-		c.recovered(s) // jobs that were in flight when they were read
 	}
 }
 

@@ -320,10 +320,10 @@ func TestBreaches(t *testing.T) {
 		{"dies too early, beside a deadline", failed().commit(engine.Buried, 1, 1, engine.Timeout, 0), func(r *check.Rules) { r.Node.Kinds = []engine.KindConfig{{Deadline: time.Second}} }, "I-4"},
 		{"told to stop, it runs on", running().after(time.Second).add(engine.Event{Kind: engine.LeaseLost, Job: 1, Delivery: 1, Token: 1}).after(time.Second).finish(1, 0, 0, 1, engine.LeaseExpired), func(r *check.Rules) { r.Heeds, r.Node.Lease.Local = true, true }, "I-10"},
 		{"the less urgent job first", begun().enqueueAs(2, 1).lease(2, 0, 1, 0, 0), func(r *check.Rules) {
-			r.Ranked, r.Priority = true, func(k engine.Kind) int16 { return -int16(k) }
+			r.Ranked, r.Priorities = true, []int16{0, -1}
 		}, ""},
 		{"the more urgent job last", begun().enqueueAs(2, 1).lease(1, 0, 1, 0, 0), func(r *check.Rules) {
-			r.Ranked, r.Priority = true, func(k engine.Kind) int16 { return -int16(k) }
+			r.Ranked, r.Priorities = true, []int16{0, -1}
 		}, "I-8"},
 		{"in the place that a reaper gave it, and it has failed since", overruled().claim(0).lease(1, 0, 2, 1500*time.Millisecond, 14*time.Second).
 			lease(2, 0, 1, 2*time.Second, 2*time.Second), func(r *check.Rules) {

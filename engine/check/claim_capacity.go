@@ -78,9 +78,9 @@ func (c *Checker) comesByAge(s *subject) bool {
 
 // isMostUrgent checks that no ready job of a claimed job's class (fresh or retry) was more urgent.
 func (c *Checker) isMostUrgent(s *subject) bool {
-	mine := s.j.kind
+	mine := *ofKind(c.rules.Priorities, s.j.kind)
 	for k, n := range c.ranks[s.Class] {
-		if n > 0 && engine.Kind(k) != mine && c.rules.Priority(engine.Kind(k)) < c.rules.Priority(mine) {
+		if n > 0 && c.rules.Priorities[k] < mine {
 			c.complain(Due, "%d jobs of its class are more urgent, of kind %d", n, k)
 		}
 	}

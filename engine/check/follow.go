@@ -83,14 +83,9 @@ func (c *Checker) countReady(j *job, by int) {
 	if c.d.byTenant {
 		c.readied(j.tenant, by)
 	}
-	if !c.d.ranked {
-		return
+	if c.d.ranked {
+		*ofKind(c.ranks[j.class], j.kind) += by
 	}
-	of := &c.ranks[j.class]
-	for len(*of) <= int(j.kind) {
-		*of = append(*of, 0)
-	}
-	(*of)[j.kind] += by
 }
 
 // leave takes a job out of the counts of its state, before that changes.
@@ -227,11 +222,11 @@ func (c *Checker) followCommitted(s *subject) {
 		j.delay = s.Delay
 		switch k := c.rules.kind(j.kind); {
 		case k.From != 0 && c.d.asRead(s.Event): // the lease was read earlier
-			c.jobs.passed[s.r] = engine.Forever
+			j.passed = engine.Forever
 		case k.From != 0:
-			c.jobs.passed[s.r] = k.Grain + s.At.Sub(j.claimed)
-		case k.Grain > 0:
-			c.jobs.passed[s.r] = k.Grain
+			j.passed = k.Grain + s.At.Sub(j.claimed)
+		default:
+			j.passed = k.Grain
 		}
 		c.toWaiting(j, class, s.At.Add(s.Delay), true)
 	case engine.Returned:
@@ -280,10 +275,10 @@ func (c *Checker) followRedriven(s *subject) {
 		j.charged = span{0, math.MaxInt32 / 2}
 		j.failures = span{0, math.MaxInt32 / 2}
 		r := c.jobs.recoveries[s.r]
-		r.vague, j.delay = true, 0
+		r.vague, j.delay, j.passed = true, 0, 0
 		c.jobs.recoveries[s.r] = r
-		if delete(c.jobs.passed, s.r); c.rules.Redrive.Keeps { // and its latest delay
-			c.jobs.passed[s.r] = engine.Forever
+		if c.rules.Redrive.Keeps { // and its latest delay
+			j.passed = engine.Forever
 		}
 	}
 	c.toReady(j, s.Class, s.At)

@@ -41,19 +41,22 @@ type job struct {
 	stood    engine.Time // ready key when it was last ready by the store's rule
 	charged  span        // attempts charged
 	since    engine.Time // ready: time at which it became ready; the next fields are as of then
-	idled    float64     // value of load.idled
-	others   int64       // value of load.begun
+	idled    int64       // value of load.idled
+	others   uint32      // value of load.begun
 
 	committed engine.Token // token of the latest outcome that took effect and did not end it as done
 	// unfenced holds, without a fence by token, the least attempts charged at the latest claim, included; the most ever.
 	unfenced span
 	snoozes  int32
-	swept    uint32          // number of the latest Checker.Sweep in which the store had it
-	dropped  engine.Token    // token under which the holder will commit nothing any more
-	delay    time.Duration   // delay of its latest failure, as stored
-	draw     float64         // latest uniform draw for jitter
-	drawn    int32           // delivery of that draw; 0: none
-	wrote    engine.EngineID // holder of the lease under which that outcome took effect
+	swept    uint32        // number of the latest Checker.Sweep in which the store had it
+	dropped  engine.Token  // token under which the holder will commit nothing any more
+	delay    time.Duration // delay of its latest failure, as stored
+	// passed is, if delays run from before their commit or are rounded to a grain, an upper bound on the part of that delay
+	// that was over at the commit.
+	passed time.Duration
+	draw   float64         // latest uniform draw for jitter
+	drawn  int32           // delivery of that draw; 0: none
+	wrote  engine.EngineID // holder of the lease under which that outcome took effect
 }
 
 // recoveries counts the recoveries of a job's lease, which ReaperConfig.BuryAt limits.
@@ -93,9 +96,6 @@ type jobs struct {
 	swept uint32 // number of sweeps, see job.swept
 
 	recoveries map[ref]recoveries // of jobs whose leases were recovered
-	// passed holds, for jobs whose delays run from before their commit or are rounded to a grain, upper bounds on the part
-	// of the latest delay that was over at the commit.
-	passed map[ref]time.Duration
 }
 
 const chunkSize = 256
@@ -149,7 +149,6 @@ func (t *jobs) add(id engine.JobID) (ref, *job) {
 	j := t.at(r)
 	*j = job{id: id}
 	delete(t.recoveries, r)
-	delete(t.passed, r)
 	p := t.page(id)
 	if p.refs == nil {
 		*p = page{rest(id), new([64]ref)}

@@ -190,43 +190,37 @@ func (c *Checker) followEnded(s *subject) {
 		n.owes(j, s.Token, c.now)
 		n.untold++
 	}
+	frees := !x.freed
 	if s.Kind == engine.TimedOut {
-		x.over, x.told = true, c.now
-		if x.freed = s.Freed; x.freed {
-			c.followFreed(n)
+		frees = s.Freed
+		x.over, x.told, x.freed = true, c.now, s.Freed
+	} else {
+		if x.class == engine.Retry {
+			n.retries--
 		}
-		return
+		*x = execution{}
 	}
-	if x.class == engine.Retry {
-		n.retries--
+	if frees {
+		if n.busy--; n.busy == c.rules.Node.Workers-1 {
+			c.rests(n)
+		}
+		c.idles(n)
 	}
-	freed := x.freed
-	if *x = (execution{}); !freed {
-		c.followFreed(n)
-	}
-}
-
-// followFreed updates the record of a node when one of its workers becomes free.
-func (c *Checker) followFreed(n *node) {
-	if n.busy--; n.busy == c.rules.Node.Workers-1 {
-		c.rests(n)
-	}
-	c.idles(n)
 }
 
 // load holds the sums of workers' idle time and of executions begun, by which loadExplains judges a job's wait.
 type load struct {
-	idle   int     // idle workers of processes that run and have no stop signal
-	idled  float64 // idle time of all workers up to at, in nanoseconds
+	idle   int   // idle workers of processes that run and have no stop signal
+	idled  int64 // idle time of all workers up to at, in nanoseconds
 	at     engine.Time
-	begun  int64   // number of executions begun
-	calm   float64 // value of idled at Rules.Calm
-	before int64   // value of begun at Rules.Calm
+	begun  uint32 // number of executions begun
+	calm   int64  // value of idled at Rules.Calm
+	before uint32 // value of begun at Rules.Calm
 }
 
 // spend adds the idle time of all workers since it was last called to their sum.
 func (l *load) spend(now engine.Time) {
-	l.idled += float64(now-l.at) * float64(l.idle)
+	l.idled += int64(now-l.at) * int64(l.idle)
 	l.at = now
 }
 

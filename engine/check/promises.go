@@ -235,14 +235,10 @@ func (c *Checker) keepsToCap(s *subject) bool {
 		c.complain(Shares, "%d %v jobs run there, and %d may", running+1, s.Class, most)
 }
 
-// beats checks that a process has sent heartbeats for a lease at the configured interval since the time learned, by
-// which it has surely received the lease.
-func (c *Checker) beats(n *node, j *job, token engine.Token, learned engine.Time) bool {
-	l := &c.rules.Node.Lease
-	least := l.Heartbeat + c.rules.Trip
-	if c.now.Sub(learned) <= least {
-		return false // none is due yet
-	}
+// beats checks that a process has sent heartbeats for a lease at the configured interval in all the time for which it
+// has surely had the lease, if one is due by now: d.beat is over.
+func (c *Checker) beats(n *node, j *job, token engine.Token, had time.Duration) bool {
+	l, least := &c.rules.Node.Lease, c.d.beat
 	if n.frozen || j == nil || j.reaped || token != j.token || j.dropped == token {
 		return false
 	}
@@ -253,11 +249,14 @@ func (c *Checker) beats(n *node, j *job, token engine.Token, learned engine.Time
 	if l.OfNode {
 		last = n.asked
 	}
-	from := max(learned, last, n.woke, n.began, c.rules.Heard)
+	from := max(c.now.Add(-had), last, n.woke, n.began, c.rules.Heard)
 	return c.now.Sub(from) <= least || c.Complain(Leases, j.id,
 		"node %d holds its lease and has not asked for longer since %v: a heartbeat is due every %v",
 		j.node, from, l.Heartbeat)
 }
+
+// heldFor returns for how long the holder of a lease has surely had it.
+func (c *Checker) heldFor(j *job) time.Duration { return c.now.Sub(j.claimed) - c.rules.Trip }
 
 // beatsTillTaken checks, as a lease is recovered, that its holder sent heartbeats for it if it ran the job.
 func (c *Checker) beatsTillTaken(s *subject) bool {
@@ -266,7 +265,8 @@ func (c *Checker) beatsTillTaken(s *subject) bool {
 	if c.rules.Node.Lease.Local && j.finished != 0 {
 		return false // no event tells that the lease of an outcome on its way has ended by the holder's clock
 	}
-	return n.up && j.life == n.life && j.begun&bit(j.delivery) != 0 && c.beats(n, j, j.token, j.claimed.Add(c.rules.Trip))
+	had := c.heldFor(j)
+	return n.up && j.life == n.life && j.begun&bit(j.delivery) != 0 && had > c.d.beat && c.beats(n, j, j.token, had)
 }
 
 // isNotProlonged checks that a lease is not extended beyond Lease.Max, its longest duration from the claim on.
@@ -329,7 +329,7 @@ func (c *Checker) loadExplains(s *subject) bool {
 	if j.since < c.rules.Calm {
 		idled, begun = l.idled-l.calm, l.begun-l.before
 	}
-	return idled <= c.d.spare+float64(c.rules.Between)*float64(begun) || c.Complain(Starvation, j.id,
+	return float64(idled) <= c.d.spare+float64(c.rules.Between)*float64(begun) || c.Complain(Starvation, j.id,
 		"it has waited for %v, in which %d executions began and workers were idle for %v in all",
 		c.now.Sub(max(j.since, c.rules.Calm)), begun, time.Duration(idled))
 }

@@ -55,10 +55,10 @@ type Rules struct {
 	Stalls bool
 	// Heeds reports whether handlers end at once when they are cancelled.
 	Heeds bool
-	// Ranked reports whether the policy claims the most urgent jobs of a class, those with the
-	// smallest Priority of their kind, first.
-	Ranked   bool
-	Priority func(engine.Kind) int16
+	// Ranked reports whether the policy claims the most urgent jobs of a class, those with the smallest of Priorities,
+	// first.
+	Ranked     bool
+	Priorities []int16 // by job kind; kinds past the end have the last one's. None: no order is checked.
 	// Order is the order in which the policy claims jobs, if Ordered is set, with the parameters Rule; OldestReady and
 	// NewestReady are checked among jobs of one kind.
 	Order   engine.Order
@@ -145,6 +145,7 @@ type derived struct {
 	guarded   bool               // the reaper reads leases first, and takes them later under a guard
 	ttl       time.Duration      // TTL of every lease
 	timed     bool               // a lease ends ttl after it was granted or extended, by the store's clock
+	beat      time.Duration      // longest time between two heartbeats for a lease, as the store sees it
 	spare     float64            // idle time of workers in nanoseconds that needs no explanation
 	batches   [engine.NumOps]int // most rows of a call; 0: no limit
 	lapse     time.Duration      // time from a lease's end to its loss; Forever: lost only by recovery
@@ -163,6 +164,7 @@ func (r *Rules) derive() derived {
 	if r.Store.LapseAfter >= 0 {
 		d.lapse = r.Store.LapseAfter
 	}
+	d.beat = l.Heartbeat + r.Trip
 	d.spare = float64(r.Idle+r.Between) * float64(r.Nodes*r.Node.Workers)
 	d.batches = [engine.NumOps]int{engine.OpClaim: r.Node.Fetch.Batch, engine.OpCommit: r.Node.Commit.Batch,
 		engine.OpRecover: reaper.Batch, engine.OpPromote: r.Node.Promoter.Batch}
@@ -179,9 +181,10 @@ func (r *Rules) derive() derived {
 	d.fills = r.Conserving && d.known && d.whole && r.Sheds == 0 && !l.RunLate
 	d.idle = r.Idle > 0 && d.whole && r.Node.Fetch.Cooldown == 0
 	d.explained = r.Between > 0 && d.idle && r.Conserving
-	d.ranked = r.Ranked && r.Priority != nil && d.whole
+	some := len(r.Priorities) > 0
+	d.ranked = r.Ranked && d.whole && some && slices.Min(r.Priorities) < slices.Max(r.Priorities)
 	d.aged = r.Ordered && d.whole && r.Order <= engine.NewestReady
-	d.ordered = r.Ordered && d.whole && r.Order > engine.OldestOfAny && r.Priority != nil
+	d.ordered = r.Ordered && d.whole && r.Order > engine.OldestOfAny && some
 	d.byTenant = d.ordered && r.Order.ByTenant()
 	if r.Settled > 0 && r.Nodes > 1 && reaper.LeaderOnly && !reaper.Off {
 		d.led = r.Node.Leader.TTL * 2 / 3 // without the duration of calls
@@ -274,18 +277,16 @@ func (r *Rules) ofExecutions(d *derived) []rule {
 	return []rule{
 		{Effects, noProbe, ended | started, true, (*Checker).runsKnown},
 		{Deliveries, noProbe, started, true, (*Checker).beginsOnce},
-		{Recovery, uncounted, started, true, func(c *Checker, s *subject) bool {
-			return !s.n.wasStopped || c.complain(Recovery, "it begins, and the process was told to stop")
-		}},
 		{Leases, Heartbeats, started, beats, func(c *Checker, s *subject) bool {
-			return s.j != nil && !s.n.returnsLate && c.beats(s.n, s.j, s.Token, s.j.claimed.Add(c.rules.Trip))
+			return s.j != nil && c.heldFor(s.j) > c.d.beat && !s.n.returnsLate && c.beats(s.n, s.j, s.Token, c.heldFor(s.j))
 		}},
 		{Shares, noProbe, started, r.Holds.Caps != [engine.NumClasses]int{}, (*Checker).keepsToCap},
 		{Shares, HeldBack, started | leased | of(engine.Finished), r.Holds.Ration.Cost > 0, (*Checker).paysForRetries},
 		{Shares, HeldBack, started | ended, len(r.Holds.Brakes) > 0, (*Checker).brakes},
 		{Effects, uncounted, ended, len(r.Node.Kinds) > 0, (*Checker).timesOut},
 		{Leases, Heartbeats, ended, beats, func(c *Checker, s *subject) bool {
-			return !s.x.over && c.beats(s.n, s.j, s.Token, s.x.started)
+			had := c.now.Sub(s.x.started)
+			return had > c.d.beat && !s.x.over && c.beats(s.n, s.j, s.Token, had)
 		}},
 		{Effects, Obedience, of(engine.Finished, engine.Aborted), r.Heeds, (*Checker).obeys},
 	}
@@ -297,7 +298,19 @@ func (r *Rules) ofLeases(d *derived) []rule {
 		{NoLoss, noProbe, of(engine.Enqueued), true, func(c *Checker, s *subject) bool {
 			return s.r == noRef || c.astray(NoLoss, "it was enqueued before")
 		}},
+		{Recovery, uncounted, of(engine.Returned, engine.Fenced, engine.GaveUp), true, func(c *Checker, s *subject) bool {
+			if s.Error == engine.Canceled {
+				s.n.back++ // see Released
+			}
+			return false
+		}},
 		{NoLoss, noProbe, stored, true, (*Checker).goesOn},
+		{Leases, uncounted, committed, d.guarded, func(c *Checker, s *subject) bool {
+			if s.From != engine.InFlight && c.d.asRead(s.Event) {
+				c.recovered(s) // it was in flight when it was read
+			}
+			return false
+		}},
 		{Due, noProbe, promoted, true, (*Checker).isDue},
 		{Due, noProbe, promoted, r.Promote > 0 && r.Store.Promoted, (*Checker).isPromotedInTime},
 		{Due, noProbe, leased, true, (*Checker).isReady},

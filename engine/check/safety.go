@@ -279,6 +279,8 @@ func (c *Checker) runsKnown(s *subject) bool {
 		c.complain(Effects, "all %d workers are busy", n.busy)
 	case !n.up || n.frozen:
 		c.complain(Effects, "the process does not run")
+	case n.wasStopped:
+		c.complain(Recovery, "it begins, and the process was told to stop")
 	}
 	return true
 }

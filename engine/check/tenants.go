@@ -35,7 +35,10 @@ const mostTenants, mostCompared = 64, 1 << 10
 
 // tenant returns the record of a tenant; nil where the policy does not choose by tenant, or there are too many tenants.
 func (c *Checker) tenant(id engine.TenantID) *tenant {
-	if c.tenants.many = c.tenants.many || id >= mostTenants; !c.d.byTenant || c.tenants.many {
+	if !c.d.byTenant {
+		return nil
+	}
+	if c.tenants.many = c.tenants.many || id >= mostTenants; c.tenants.many {
 		return nil
 	}
 	for int(id) >= len(c.tenants.of) {
@@ -199,7 +202,7 @@ func (c *Checker) goesFirst(s *subject) bool {
 
 // standing returns the sort key of a ready job in the policy's order of claims; the smallest is claimed first.
 func (c *Checker) standing(j *job) [2]int64 {
-	r, priority := c.rules.Rule, int64(c.rules.Priority(j.kind))
+	r, priority := c.rules.Rule, int64(*ofKind(c.rules.Priorities, j.kind))
 	switch c.rules.Order {
 	case engine.Aging:
 		gained := max(0, int64(c.now.Sub(j.ready)/r.Every))

@@ -35,6 +35,7 @@ func (w *world) promises(rand keyed.Rand) check.Rules {
 	}
 	for i := range sc.Jobs {
 		r.Retries = append(r.Retries, retryRules(w.node.Kinds[i].Retry.(*policies.Backoff)))
+		r.Priorities = append(r.Priorities, int16(sc.Jobs[i].Priority))
 		r.Keyed = r.Keyed || sc.Jobs[i].Serial != nil
 	}
 	if keys := serialsOf(sc); r.Keyed && !sc.Does(fault.Redrive) { // a job made ready again is out of its key's order
@@ -43,7 +44,6 @@ func (w *world) promises(rand keyed.Rand) check.Rules {
 			return keys[class].of(id, rand)
 		}
 	}
-	r.Priority = func(k engine.Kind) int16 { return int16(sc.Jobs[k].Priority) }
 	t := troublesOf(sc, rand)
 	r.Stalls = sc.Does(fault.StallReaper)
 	r.Heeds = !slices.ContainsFunc(sc.Jobs, func(j scenarios.JobClass) bool { return j.IgnoresCancel }) &&

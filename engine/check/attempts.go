@@ -21,11 +21,10 @@ func (c *Checker) mayBeTried(s *subject) bool {
 // Asked checks the arguments of a node's call of its retry policy: it is a breach if the failed job is not as recorded,
 // or if the uniform draw for jitter repeats that of another delivery of the job.
 func (c *Checker) Asked(node int32, have *engine.Job, draw float64) {
-	r := c.caughtUp().jobs.find(have.ID)
-	if c.breach != nil || r == noRef || r == isDone {
+	_, j := c.caughtUp().jobs.find(have.ID)
+	if c.breach != nil || j == nil {
 		return
 	}
-	j := c.jobs.at(r)
 	c.checks[Recount]++
 	if j.drawn != 0 && j.drawn != have.Delivery && j.draw == draw {
 		c.Complain(Delays, j.id, "the jitter after delivery %d is drawn as that after %d", have.Delivery, j.drawn)

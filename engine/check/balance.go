@@ -31,16 +31,15 @@ func (c *Checker) Sweep(live iter.Seq[unfinished.Job]) {
 	missing := sum(&c.counts.Ready) + sum(&c.counts.Waiting) + sum(&c.counts.InFlight)
 	for l := range live {
 		c.checks[NoLoss]++
-		r := c.jobs.find(l.ID)
+		r, j := c.jobs.find(l.ID)
 		switch {
 		case r == noRef:
 			c.Complain(NoLoss, l.ID, "the store has it %v, and it was never enqueued", l.State)
 			return
-		case r == isDone:
+		case j == nil:
 			c.Complain(Final, l.ID, "the store has it %v, and it is done", l.State)
 			return
 		}
-		j := c.jobs.at(r)
 		if j.swept == c.jobs.swept {
 			c.Complain(NoLoss, l.ID, "the store has it twice")
 			return

@@ -125,11 +125,26 @@ func (c *Checker) check(e *engine.Event) {
 	if node := uint(uint32(e.Node)); node < uint(len(c.nodes)) { // -1 is none
 		s.n = &c.nodes[node]
 	}
+	if e.Job != 0 {
+		s.r, s.j = c.jobs.find(e.Job)
+	}
+	switch e.Kind {
+	case engine.Started, engine.Finished, engine.TimedOut, engine.Aborted:
+		for len(s.n.slots) <= int(e.Slot) {
+			s.n.slots = append(s.n.slots, execution{})
+		}
+		s.x = &s.n.slots[e.Slot]
+	case engine.LeaseLost:
+		if slots := s.n.slots; int(e.Slot) < len(slots) {
+			if x := &slots[e.Slot]; x.job == e.Job && x.delivery == e.Delivery {
+				s.x = x
+			}
+		}
+	}
 	if e.At > c.kept && e.At != c.now || e.At < c.now {
 		c.goOn(s)
 	}
 	c.now = e.At
-	c.prepare(s)
 	kind := int(e.Kind)
 	if e.Kind == engine.Called {
 		kind = firstCall + int(e.Op)
@@ -160,29 +175,6 @@ func (c *Checker) ask(kind int) {
 		if r.asks(c, &c.at) {
 			if r.applied++; c.at.lost {
 				return
-			}
-		}
-	}
-}
-
-// prepare fills in the subject: the checker's records of the job and the execution that an event is about.
-func (c *Checker) prepare(s *subject) {
-	if s.Job == 0 {
-		return
-	}
-	if s.r = c.jobs.find(s.Job); s.r != noRef && s.r != isDone {
-		s.j = c.jobs.at(s.r)
-	}
-	switch s.Kind {
-	case engine.Started, engine.Finished, engine.TimedOut, engine.Aborted:
-		for len(s.n.slots) <= int(s.Slot) {
-			s.n.slots = append(s.n.slots, execution{})
-		}
-		s.x = &s.n.slots[s.Slot]
-	case engine.LeaseLost:
-		if slots := s.n.slots; int(s.Slot) < len(slots) {
-			if x := &slots[s.Slot]; x.job == s.Job && x.delivery == s.Delivery {
-				s.x = x
 			}
 		}
 	}

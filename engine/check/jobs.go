@@ -79,10 +79,7 @@ func (s *span) add(n int32) { s.least, s.most = s.least+n, s.most+n }
 // ref is the index of a job's record in the table jobs, from 1.
 type ref uint32
 
-const (
-	noRef  ref = 0
-	isDone ref = 1<<32 - 1 // index value of a done job
-)
+const noRef ref = 0
 
 // jobs is the table of the records of all unfinished or dead jobs, by index (ref), with the IDs of the done ones.
 type jobs struct {
@@ -91,7 +88,7 @@ type jobs struct {
 	rows  [][]job
 	size  ref // entries in use, or free
 	free  []ref
-	index []page // hash table with open addressing, its length a power of two
+	index []page // hash table with open addressing, its length a power of two; done jobs stay in it
 	used  int    // pages in use
 	swept uint32 // number of sweeps, see job.swept
 
@@ -128,12 +125,17 @@ func (t *jobs) page(id engine.JobID) *page {
 	}
 }
 
-// find returns the table index of a job's record: noRef if it was never enqueued, isDone if it is done.
-func (t *jobs) find(id engine.JobID) ref {
-	if p := t.page(id); p.refs != nil {
-		return p.refs[slot(id)]
+// find returns the table index of a job, noRef if it was never enqueued, and its record: nil if it was not, or is done.
+func (t *jobs) find(id engine.JobID) (ref, *job) {
+	p := t.page(id)
+	if p.refs == nil {
+		return noRef, nil
 	}
-	return noRef
+	r := p.refs[slot(id)]
+	if j := t.at(r); j.id == id {
+		return r, j
+	}
+	return r, nil
 }
 
 // add adds a record for a new job, whose ID must not be 0, and returns it with its table index.
@@ -179,8 +181,7 @@ func (t *jobs) grow() {
 
 // finish marks a job as done and frees its record.
 func (t *jobs) finish(r ref, j *job) {
-	t.page(j.id).refs[slot(j.id)] = isDone
-	j.state = engine.NoState
+	j.id, j.state = 0, engine.NoState
 	t.free = append(t.free, r)
 }
 

@@ -69,11 +69,9 @@ func (c *Checker) waitedSo(s *subject) bool {
 }
 
 func (c *Checker) isFirstOfKey(s *subject) bool {
-	r, earlier := isDone, c.earlier[s.r]
-	if earlier != 0 {
-		r = c.jobs.find(earlier)
-	}
-	return r == isDone || c.jobs.at(r).state == engine.Dead ||
+	earlier := c.earlier[s.r]
+	_, j := c.jobs.find(earlier)
+	return earlier == 0 || j == nil || j.state == engine.Dead ||
 		c.complain(Due, "job %d of the same serial key comes first", earlier)
 }
 

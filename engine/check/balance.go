@@ -125,16 +125,8 @@ func (c *Checker) Released(node int32, held, idle int) {
 	}
 }
 
-// Lost returns how many unfinished jobs the rules allow to be lost, as when a lease without end has no holder left.
-func (c *Checker) Lost() (n int) {
-	for r := range c.caughtUp().jobs.size {
-		if j := c.jobs.at(r); isLive(j.state) && c.mayBeLost(r, j) {
-			n++
-		}
-	}
-	return n
-}
-
+// mayBeLost reports whether an unfinished job may be lost without a breach, as when a lease without end has no holder
+// left.
 func (c *Checker) mayBeLost(r ref, j *job) bool {
 	switch j.state {
 	case engine.InFlight:

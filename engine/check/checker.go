@@ -57,7 +57,7 @@ func New(r Rules) *Checker {
 	r.Store = r.Store.Complete()
 	c := &Checker{rules: r, d: r.derive(), nodes: make([]node, r.Nodes), ready: engine.Never, kept: r.Calm - 1}
 	c.Await(func() {})
-	c.wakes.at, c.claim.owed = engine.Never, make([]owed, r.Nodes)
+	c.wakes.at = engine.Never
 	c.running = make([]int, len(r.Store.MaxRunning))
 	c.jobs.recoveries = make(map[ref]recoveries)
 	c.jobs.extend()

@@ -4,17 +4,13 @@ import "qsim/engine"
 
 // claim is what the checker knows of the latest claim, whose leases are recorded as events after it.
 type claim struct {
-	node   int32 // node that made it
-	open   bool  // the latest call is a claim
-	judged bool  // the claim was checked against its node's capacity
-	// brought is set once the claim has returned a job; lastKey and lastKind are the ready key and the kind of its latest.
-	brought  bool
-	lastKey  engine.Time
-	lastKind engine.Kind
-	busiest  int                    // most jobs that its node ran since the previous claim
-	before   [engine.NumClasses]int // by class, ready jobs when the claim was executed
-	claimed  [engine.NumClasses]int // by class, jobs of its leases so far
-	owed     []owed                 // deficits of fresh claims, by node
+	node    int32                  // node that made it
+	open    bool                   // the latest call is a claim
+	judged  bool                   // the claim was checked against its node's capacity
+	last    *job                   // latest job that it returned; nil: none yet
+	busiest int                    // most jobs that its node ran since the previous claim
+	before  [engine.NumClasses]int // by class, ready jobs when the claim was executed
+	claimed [engine.NumClasses]int // by class, jobs of its leases so far
 }
 
 // followCall updates what is known of a process after its store call; after a claim it begins to count the leases.
@@ -42,14 +38,14 @@ func (c *Checker) followCall(s *subject) {
 	}
 	l := &c.claim
 	if l.open && c.d.shares {
-		l.owed[l.node], _ = c.share(l)
+		c.nodes[l.node].owed, _ = c.share(l)
 	}
 	if l.open = s.Op == engine.OpClaim; !l.open {
 		return
 	}
 	l.busiest, n.busiest = n.busiest, n.busy
 	l.judged = c.undisturbed(n) && n.stopped == engine.Never && l.busiest < c.rules.Node.Workers
-	l.brought, l.node = false, s.Node
+	l.last, l.node = nil, s.Node
 	l.before, l.claimed = c.counts.Ready, [engine.NumClasses]int{}
 }
 
@@ -70,9 +66,8 @@ func (c *Checker) fillsRoom(*subject) bool {
 // comesByAge checks that a claim returns jobs of one kind in order of their ready keys, where the policy claims by age.
 func (c *Checker) comesByAge(s *subject) bool {
 	l, j := &c.claim, s.j
-	key, oldest := j.key, c.rules.Order == engine.OldestReady
-	inOrder := !l.open || !l.brought || l.lastKind != j.kind || l.lastKey == key || oldest == (l.lastKey <= key)
-	return inOrder ||
+	last, oldest := l.last, c.rules.Order == engine.OldestReady
+	return !l.open || last == nil || last.kind != j.kind || last.key == j.key || oldest == (last.key <= j.key) ||
 		c.complain(Due, "it is ready since %v, and one that stands behind it in line came before it", j.ready)
 }
 

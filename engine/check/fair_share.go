@@ -14,7 +14,7 @@ type owed struct {
 // share returns a node's deficit of fresh claims (those that fresh jobs lack to their share) after a claim, and whether
 // that claim counts: only if jobs of both classes were left. Else one may have taken what the other could not use.
 func (c *Checker) share(l *claim) (o owed, counts bool) {
-	o = l.owed[l.node]
+	o = c.nodes[l.node].owed
 	switch fresh, retry := int64(l.claimed[engine.Fresh]), int64(l.claimed[engine.Retry]); {
 	case o.unsure, !c.d.shares:
 		return o, false
@@ -44,18 +44,14 @@ func (c *Checker) sharesClaims(*subject) bool {
 
 // onUnheard stops the count of a node's deficit of fresh claims when the answer to a claim may be lost: the node's
 // policy then counts other claims than the store.
-func (c *claim) onUnheard(node int32, now engine.Time) {
-	if int(node) < len(c.owed) {
-		c.owed[node] = owed{unsure: true, at: now}
-	}
-}
+func (n *node) onUnheard(now engine.Time) { n.owed = owed{unsure: true, at: now} }
 
 // Overtaken records that the next claim of a node at the store is late: the node has given it up and sent another.
-func (c *Checker) Overtaken(node int32, at engine.Time) { c.caughtUp().claim.onUnheard(node, at) }
+func (c *Checker) Overtaken(node int32, at engine.Time) { c.caughtUp().nodes[node].onUnheard(at) }
 
 // onHeard resumes, from 0, the count that onUnheard stopped, once the node begins a job claimed after the lost answer.
-func (c *claim) onHeard(node int32, claimed engine.Time) {
-	if int(node) < len(c.owed) && c.owed[node].unsure && claimed > c.owed[node].at {
-		c.owed[node] = owed{}
+func (n *node) onHeard(claimed engine.Time) {
+	if n.owed.unsure && claimed > n.owed.at {
+		n.owed = owed{}
 	}
 }

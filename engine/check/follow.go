@@ -140,7 +140,7 @@ func (c *Checker) enter(r ref, j *job) {
 func (c *Checker) followLeased(s *subject) {
 	j := s.j
 	c.leave(j)
-	c.claim.brought, c.claim.lastKey, c.claim.lastKind = true, j.key, j.kind
+	c.claim.last = j
 	c.wakes.brought = c.now
 	j.state, j.delivery, j.reaped, j.forgotten, j.token = engine.InFlight, s.Delivery, false, false, s.Token
 	mask := ^bit(j.delivery)

@@ -86,8 +86,8 @@ type jobs struct {
 	// rows holds the records in chunks, which never move. The first is no job: head and tail of the list of jobs in
 	// flight, whose leases were renewed longest ago first.
 	rows  [][]job
-	size  ref // entries in use, or free
-	free  []ref
+	size  ref    // entries in use, or free
+	free  ref    // first of the free entries, linked by next
 	index []page // hash table with open addressing, its length a power of two; done jobs stay in it
 	used  int    // pages in use
 	swept uint32 // number of sweeps, see job.swept
@@ -143,12 +143,12 @@ func (t *jobs) add(id engine.JobID) (ref, *job) {
 	if t.used*4 >= len(t.index)*3 {
 		t.grow()
 	}
-	if len(t.free) == 0 {
-		t.free = append(t.free, t.extend())
+	r := t.free
+	if r == noRef {
+		r = t.extend()
 	}
-	r := t.free[len(t.free)-1]
-	t.free = t.free[:len(t.free)-1]
 	j := t.at(r)
+	t.free = j.next
 	*j = job{id: id}
 	delete(t.recoveries, r)
 	p := t.page(id)
@@ -181,8 +181,7 @@ func (t *jobs) grow() {
 
 // finish marks a job as done and frees its record.
 func (t *jobs) finish(r ref, j *job) {
-	j.id, j.state = 0, engine.NoState
-	t.free = append(t.free, r)
+	j.id, j.state, j.next, t.free = 0, engine.NoState, t.free, r
 }
 
 // enlist appends a job to the list of jobs in flight, ordered by the latest grant or extension of their leases.

@@ -19,6 +19,7 @@ type node struct {
 	inVain  pace        // number of recoveries without a job beyond the allowed pace
 	movedAt int64       // value of the counter of lease changes at that recovery
 	holding bool        // it held jobs not started at the stop signal
+	owed    owed        // deficit of its fresh claims
 }
 
 // process is the checker's record of one process of a node, from its start to its death.
@@ -109,7 +110,7 @@ func (c *Checker) followMachine(s *subject) {
 		}
 	case engine.NodeDown:
 		n.up, n.idleSince = false, engine.Never
-		c.claim.onUnheard(s.Node, c.now)
+		n.onUnheard(c.now)
 	case engine.NodePause:
 		n.reapBy = engine.Never
 		n.frozen, n.idleSince, n.stopped = true, engine.Never, engine.Never
@@ -119,7 +120,7 @@ func (c *Checker) followMachine(s *subject) {
 	case engine.RefusedLate:
 		n.returnsLate, n.lateAt, n.missed = true, c.now, c.now
 		n.late += s.Count
-		c.claim.onUnheard(s.Node, c.now)
+		n.onUnheard(c.now)
 	case engine.CallTimedOut:
 		n.unheard = n.unheard || s.Op == engine.OpClaim || s.Op == engine.OpCommit
 		if s.Op == engine.OpRecover {
@@ -127,7 +128,7 @@ func (c *Checker) followMachine(s *subject) {
 		}
 		if s.Op == engine.OpClaim {
 			n.missed = c.now
-			c.claim.onUnheard(s.Node, c.now)
+			n.onUnheard(c.now)
 		}
 	}
 	if s.Kind >= engine.NodeUp && s.Kind <= engine.NodeWake {
@@ -154,7 +155,7 @@ func (c *Checker) followStarted(s *subject) {
 		if s.Token == j.token {
 			j.started = c.now
 			if n.lateAt != c.now {
-				c.claim.onHeard(s.Node, j.claimed)
+				n.onHeard(j.claimed)
 			}
 		}
 	}

@@ -20,7 +20,6 @@ func TestCatchesUp(t *testing.T) {
 		"Sweep":     func(c *Checker) { c.Sweep(func(func(unfinished.Job) bool) {}) },
 		"Settle":    func(c *Checker) { c.Settle() },
 		"Released":  func(c *Checker) { c.Released(0, 0, 0) },
-		"Lost":      func(c *Checker) { c.Lost() },
 		"Complain":  func(c *Checker) { c.Complain(Recount, 0, "two and two are %d", 5) },
 		"Stopped":   func(c *Checker) { c.Stopped(0, 0) },
 		"Idles":     func(c *Checker) { c.Idles(0, 0) },

@@ -133,7 +133,7 @@ func TestHungerAtTheEdge(t *testing.T) {
 
 func TestBacklogQuantile(t *testing.T) {
 	levels := backlogLevels{}
-	levels.time[0], levels.time[1] = 95, 5
+	levels[0], levels[1] = 95, 5
 	if at, above := levels.quantile(0.95), levels.quantile(0.96); at != 0 || above != 1 {
 		t.Errorf("got %d and %d, want 0, which was exceeded for just so long, and 1", at, above)
 	}

@@ -22,7 +22,6 @@ func (c *Collector) Enqueued(at engine.Time, j *engine.NewJob) {
 	c.whole.enqueued(j)
 	for _, v := range c.narrow {
 		if v.has(j.Kind, j.Tenant) {
-			v.stormGoesOn(at)
 			v.enqueued(j)
 		}
 	}
@@ -50,7 +49,6 @@ func (c *Collector) Promoted(at engine.Time, _ int32, p *engine.Promotion) {
 	c.pass(at)
 	for _, v := range c.views {
 		if v.has(p.Kind, p.Tenant) {
-			v.stormGoesOn(at)
 			v.change(waitingArea, -1)
 			v.becomeReady(p.Class, p.Tenant)
 		}
@@ -81,7 +79,7 @@ func (c *Collector) leased(at engine.Time, l *engine.Lease, class engine.Class) 
 	k.bucket = bucketOf(k.waited)
 	c.whole.claimed(&k)
 	for _, v := range c.narrow {
-		if v.stormGoesOn(at); v.has(l.Kind, l.Tenant) {
+		if v.has(l.Kind, l.Tenant) {
 			v.claimed(&k)
 		} else {
 			v.claimedElsewhere(k.class)
@@ -123,7 +121,6 @@ func (c *Collector) Started(at engine.Time, _ int32, _ engine.Slot, l *engine.Le
 	c.machines.busy++
 	c.whole.changeBusy(true, 1)
 	for _, v := range c.narrow {
-		v.stormGoesOn(at)
 		v.changeBusy(v.has(l.Kind, l.Tenant), 1)
 	}
 	j := c.known.find(l.ID)
@@ -168,7 +165,6 @@ func (c *Collector) onEnded(
 	c.machines.busy -= end.workers
 	c.whole.onEnded(true, &end)
 	for _, v := range c.narrow {
-		v.stormGoesOn(at)
 		v.onEnded(v.has(l.Kind, l.Tenant), &end)
 	}
 	if j == nil {
@@ -245,7 +241,6 @@ func (c *Collector) committed(
 	c.whole.outcome(kind, o.Tenant, r)
 	for _, v := range c.narrow {
 		if v.has(o.Kind, o.Tenant) {
-			v.stormGoesOn(at)
 			v.outcome(kind, o.Tenant, r)
 		}
 	}

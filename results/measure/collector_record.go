@@ -39,22 +39,12 @@ func leaseOf(e *engine.Event) *engine.Lease {
 // recordOther counts an event of a kind that JobRecorder has no method for.
 func (c *Collector) recordOther(e *engine.Event) {
 	c.pass(e.At)
-	switch e.Kind {
-	case engine.Extended:
-		c.onExtended(e)
-		return
-	case engine.LeaseLost:
-		c.onLeaseLost(e)
-		return
-	}
-	ofNode := e.Kind == engine.NodeUp || e.Kind == engine.NodeDown
-	for _, v := range c.narrow {
-		if ofNode || e.Freed || v.has(e.JobKind, e.Tenant) {
-			v.stormGoesOn(e.At)
-		}
-	}
 	switch {
-	case ofNode:
+	case e.Kind == engine.Extended:
+		c.onExtended(e)
+	case e.Kind == engine.LeaseLost:
+		c.onLeaseLost(e)
+	case e.Kind == engine.NodeUp, e.Kind == engine.NodeDown:
 		c.machines.turn(int(e.Node), e.Kind == engine.NodeDown)
 		for _, v := range c.views {
 			v.countIdle()

@@ -58,7 +58,7 @@ type stormState struct {
 	begun      bool        // the first storm has begun, and some query is for what follows
 	excess     float64     // backlog above its earlier mean since the first storm, in job·ns
 	until      engine.Time // end of arrivals
-	since      engine.Time // time up to which excess is integrated
+	since      engine.Time // latest change of the number of ready jobs, or edge of a window
 	watches    []*stormWatch
 	draining   []*stormWatch
 	recoveries []*recovery // sliding windows still needed
@@ -117,61 +117,50 @@ func (v *view) stormOf(name string) *stormWatch {
 	return v.storms.watches[at]
 }
 
-// stormGoesOn integrates, once a storm has begun, the backlog above normal until t, and checks whether it has drained.
-func (v *view) stormGoesOn(t engine.Time) {
-	if s := &v.storms; s.begun && t > s.since {
+// hold accounts for the time since the number of ready jobs changed last: before the first storm in the numbers that
+// count as normal, from then on in the drains and in excess, the integral of the ready jobs above their normal mean.
+func (v *view) hold() {
+	s, ready := &v.storms, v.ready()
+	span := v.now - s.since
+	if span <= 0 {
+		return
+	}
+	switch {
+	case s.inCalm:
+		s.levels[bucketOf(max(ready, 0))] += int64(span)
+	case s.begun:
 		if len(s.draining) > 0 {
 			v.checkDrains()
 		}
-		s.integrate(v.ready(), t)
+		if above := float64(ready) - s.backlog; above > 0 && s.since < s.until {
+			s.excess += float64(above * float64(span))
+		}
 	}
-}
-
-// integrate extends excess, the integral over time of the ready jobs above their mean from before the storms, up to t.
-// It must be called at each event, as rounding makes the sum depend on the times of the calls.
-func (s *stormState) integrate(ready int64, t engine.Time) {
-	if above := float64(ready) - s.backlog; above > 0 && s.since < s.until {
-		s.excess += float64(above * float64(t-s.since))
-	}
-	s.since = t
+	s.since = v.now
 }
 
 // onStormEdge handles the beginning of the first storm and the end of any storm.
 func (v *view) onStormEdge() {
-	calm := v.storms.calm
-	if calm == nil {
+	s := &v.storms
+	if s.calm == nil {
 		return
 	}
-	levels := v.storms.levels
-	if v.storms.inCalm {
-		levels.hold(v.ready(), v.now)
-	} else if levels != nil {
-		levels.since = v.now
-	}
-	v.storms.inCalm = levels != nil && calm.covers(v.now)
-	if v.now >= calm.to && !v.storms.begun && levels != nil {
-		v.storms.begun = true
+	v.hold()
+	s.inCalm = s.levels != nil && s.calm.covers(v.now)
+	if v.now >= s.calm.to && !s.begun && s.levels != nil {
+		s.begun = true
 		v.onCalmOver()
 	}
 	v.onStormOver()
 }
 
-// backlogLevels is a histogram, over time, of the number of ready jobs.
-type backlogLevels struct {
-	time  [bucketCount]int64
-	since engine.Time // time of the latest change of the number
-}
-
-// hold adds the time since the latest change, during which the given number of jobs was ready, to the histogram.
-func (l *backlogLevels) hold(ready int64, now engine.Time) {
-	l.time[bucketOf(max(ready, 0))] += int64(now - l.since)
-	l.since = now
-}
+// backlogLevels is a histogram, over time, of the number of ready jobs: the time, by the bucket of their number.
+type backlogLevels [bucketCount]int64
 
 // quantile returns the smallest number of ready jobs that was not exceeded for the share q of the time.
 func (l *backlogLevels) quantile(q float64) int64 {
-	rest := float64(plain.Sum(l.time[:], func(t int64) int64 { return t })) * q
-	for i, t := range l.time {
+	rest := float64(plain.Sum(l[:], func(t int64) int64 { return t })) * q
+	for i, t := range l {
 		if rest -= float64(t); rest <= 0 {
 			return bucketMiddle(i)
 		}
@@ -341,11 +330,10 @@ func (v *view) onStormOver() {
 			w.candidate = v.now
 		}
 	}
-	v.storms.since = v.now
 }
 
-// checkDrains records the time of the latest event as the drain time of the storms that are over, if the backlog is
-// back at its level from before the storms.
+// checkDrains records the time since which the backlog is back at its level from before the storms, if it is, as the
+// drain time of the storms that are over.
 func (v *view) checkDrains() {
 	if v.ready() > v.storms.drainLevel {
 		return

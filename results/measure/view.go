@@ -124,7 +124,6 @@ func (v *view) begin() {
 // cross ends a segment of measurement at each boundary up to the time t, inclusive, and sets the clock to the last one.
 func (v *view) cross(t engine.Time) {
 	for v.boundary <= t {
-		v.stormGoesOn(v.boundary)
 		v.now = v.boundary
 		v.onBoundary()
 	}
@@ -161,7 +160,6 @@ func (v *view) onBoundary() {
 	for _, r := range v.storms.recoveries {
 		v.boundary = min(v.boundary, r.next)
 	}
-	v.storms.since = v.now
 }
 
 // onEdge opens and closes the windows of measurement that have an edge now.
@@ -193,8 +191,8 @@ func (v *view) onEdge() {
 // stop continues the measurements up to the end of the run, and completes those of claim gaps and drain times.
 func (v *view) stop(end engine.Time) {
 	v.cross(end)
-	v.stormGoesOn(end)
 	v.now = end
+	v.hold()
 	v.checkDrains()
 	if v.level[freshArea] > 0 {
 		v.endStretch()

@@ -143,19 +143,18 @@ func TestCoverageOfQuantiles(t *testing.T) {
 	truth := -math.Log(0.01)
 	q := measure.Query{Metric: "fresh.wait.p99"}
 	covered, naive := 0, 0
-	h := new(measure.Histogram)
 	for meta := range metaReplications {
 		var runs []*measure.Run
 		var sections []float64
 		for seed := range seeds {
-			h.Reset()
+			var h measure.Histogram
 			for i := range jobs {
 				h.Record(time.Duration(-math.Log(draw(meta, seed, i, 3)) * 1e9))
 			}
 			v := h.Quantile(0.99).Seconds()
 			sections = append(sections, v)
 			run := &measure.Run{Values: []measure.Value{{Query: q, Value: v}}}
-			run.Histograms = []measure.RunHistogram{{Query: measure.Query{Metric: "fresh.wait"}, PackedWaits: measure.PackedWaits{Ended: h.Pack()}}}
+			run.Histograms = []measure.NamedHistogram{{Query: measure.Query{Metric: "fresh.wait"}, Waits: measure.Waits{Ended: h}}}
 			runs = append(runs, run)
 		}
 		if e := estimate(q, runs, measure.Pool(runs)); e.Low <= truth && truth <= e.High {

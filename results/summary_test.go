@@ -73,7 +73,7 @@ func TestVerdictsOfASummary(t *testing.T) {
 func TestPooledQuantileIsTheCentre(t *testing.T) {
 	sum := summarized(t, 6)
 	e := sum.Policies[1].Metric("fresh.wait.p90")
-	var pooled *measure.Histogram
+	var pooled measure.Histogram
 	for i := range sum.Data[1].Pooled {
 		if sum.Data[1].Pooled[i].Query.String() == "fresh.wait" {
 			pooled = sum.Data[1].Pooled[i].Ended

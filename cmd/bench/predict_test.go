@@ -536,7 +536,7 @@ func TestTitleOfPrediction(t *testing.T) {
 // cliff are as simulated: p50 is 60 ms in the run and 1 s in the simulation.
 func cliff() *prediction {
 	pooled := func(query measure.Query, below, above int, unresolved int) []measure.NamedHistogram {
-		n := measure.NamedHistogram{Query: query, Waits: measure.Waits{Ended: new(measure.Histogram), Unresolved: new(measure.Histogram)}}
+		n := measure.NamedHistogram{Query: query}
 		for i := range below {
 			n.Ended.Record(time.Duration(i+1) * 60 * time.Millisecond / 500)
 		}
@@ -546,7 +546,7 @@ func cliff() *prediction {
 		for range unresolved {
 			n.Unresolved.Record(time.Minute)
 		}
-		return []measure.NamedHistogram{{Query: measure.Query{Metric: "fresh.wait"}, Waits: measure.Waits{Ended: new(measure.Histogram)}}, n}
+		return []measure.NamedHistogram{{Query: measure.Query{Metric: "fresh.wait"}}, n}
 	}
 	query := measure.Query{Metric: "fresh.wait", During: "down"}
 	return &prediction{

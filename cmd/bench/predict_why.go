@@ -71,8 +71,8 @@ func (p *prediction) apartAt(row *predicted) *apart {
 	a := &apart{Simulated: shareWithin(of[0], row.Real), Real: shareWithin(of[1], row.Real),
 		quantiles: [2]float64{q - step, q + step}}
 	var all measure.Histogram
-	all.Merge(of[1].Ended)
-	all.Merge(of[1].Unresolved)
+	all.Merge(&of[1].Ended)
+	all.Merge(&of[1].Unresolved)
 	for i, q := range a.quantiles {
 		a.around[i] = all.Quantile(q)
 	}
@@ -83,7 +83,7 @@ func (p *prediction) apartAt(row *predicted) *apart {
 // still waiting at the end count as longer.
 func shareWithin(n *measure.NamedHistogram, limit float64) float64 {
 	within := int64(0)
-	for _, b := range n.Ended.Buckets() {
+	for _, b := range n.Ended.Ranges() {
 		if b.Low.Seconds() <= limit {
 			within += b.Count
 		}

@@ -113,9 +113,10 @@ func BenchmarkCollector(b *testing.B) {
 
 // BenchmarkHistogram records waits spread over five decades.
 func BenchmarkHistogram(b *testing.B) {
-	h, x := new(Histogram), uint64(1)
+	h, x := new(dense), uint64(1)
 	for b.Loop() {
 		x = x*6364136223846793005 + 1442695040888963407
-		h.Record(time.Duration(x >> 44 << (x >> 60)))
+		v := int64(x >> 44 << (x >> 60))
+		h.record(bucketOf(v), v)
 	}
 }

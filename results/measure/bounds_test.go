@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"encoding/json"
 	"math"
 	"strings"
 	"testing"
@@ -16,8 +17,8 @@ func TestGapsAtTheEdge(t *testing.T) {
 	v := view{windows: []*clockWindow{w, whole}}
 	v.gaps.long = []stretch{{10, 20}, {9, 10}, {20, 21}, {19, 21}, {9, 11}}
 	v.foldStretches()
-	if w.folded == nil || w.folded.Count() != 1 || len(v.gaps.long) != 2 || v.gaps.long[0] != (stretch{19, 21}) || v.gaps.long[1] != (stretch{9, 11}) {
-		t.Errorf("folded %+v, kept %v", w.folded, v.gaps.long)
+	if w.folded.Count() != 1 || len(v.gaps.long) != 2 || v.gaps.long[0] != (stretch{19, 21}) || v.gaps.long[1] != (stretch{9, 11}) {
+		t.Errorf("folded %+v, kept %v", &w.folded, v.gaps.long)
 	}
 	if whole.folded.Count() != 3 {
 		t.Errorf("of a window that all lie in, %d are folded, want those that are not kept", whole.folded.Count())
@@ -60,21 +61,11 @@ func TestFreedWorkerOfAClass(t *testing.T) {
 	checkQuery(t, tp.Finish(at(100), nil), ask, 4.0/180)
 }
 
-// TestPackedSumCarries records more than 64 bits hold of nanoseconds.
-func TestPackedSumCarries(t *testing.T) {
-	var p Packed
-	for range 3 {
-		p.record(bucketOf(math.MaxInt64), math.MaxInt64)
-	}
-	if h, err := p.Unpack(); err != nil || h.Mean() != math.MaxInt64 {
-		t.Errorf("the mean is %v, %v", h.Mean(), err)
-	}
-	if h, _ := p.Unpack(); math.Abs(h.sum()/3/math.MaxInt64-1) > 1e-12 {
-		t.Errorf("the sum is %v", h.sum())
-	}
-	p.Longest = -1
-	if _, err := p.Unpack(); err == nil {
-		t.Error("a greatest value below 0 is taken")
+// TestHistogramSumCarries records more than 64 bits hold of nanoseconds.
+func TestHistogramSumCarries(t *testing.T) {
+	h := recorded([]time.Duration{math.MaxInt64, math.MaxInt64, math.MaxInt64})
+	if h.Mean() != math.MaxInt64 || math.Abs(h.sum()/3/math.MaxInt64-1) > 1e-12 {
+		t.Errorf("the mean is %v, the sum %v", h.Mean(), h.sum())
 	}
 }
 
@@ -308,30 +299,30 @@ func TestLivelock(t *testing.T) {
 	}
 }
 
-// TestPackedContradictions reads histograms that no Pack has written.
-func TestPackedContradictions(t *testing.T) {
-	for name, p := range map[string]Packed{
-		"a bucket twice":              {Buckets: []uint16{1, 1}, Counts: []uint32{1, 1}, total: total{Longest: 1}},
-		"a bucket above the greatest": {Buckets: []uint16{3}, Counts: []uint32{1}, total: total{Longest: 1}},
-		"a bucket without a count":    {Buckets: []uint16{0, 1}, Counts: []uint32{1}, total: total{Longest: 1}},
+// TestHistogramContradictions reads histograms that are none.
+func TestHistogramContradictions(t *testing.T) {
+	for name, text := range map[string]string{
+		"a bucket twice":              `{"buckets": [1, 1], "counts": [1, 1], "max": 1}`,
+		"buckets that descend":        `{"buckets": [2, 1], "counts": [1, 1], "max": 2}`,
+		"a bucket above the greatest": `{"buckets": [3], "counts": [1], "max": 1}`,
+		"a bucket without a count":    `{"buckets": [0, 1], "counts": [1], "max": 1}`,
+		"a greatest value below 0":    `{"buckets": [0], "counts": [1], "max": -1}`,
+		"a count that is a text":      `{"buckets": [0], "counts": ["1"], "max": 0}`,
 	} {
-		if h, err := p.Unpack(); err == nil {
-			t.Errorf("%s: got %v", name, h.Count())
+		var h Histogram
+		if err := json.Unmarshal([]byte(text), &h); err == nil {
+			t.Errorf("%s: got %+v", name, h)
 		}
 	}
 }
 
 // TestMergeCarries adds sums that exceed 64 bits of nanoseconds together, and some that do so by themselves.
 func TestMergeCarries(t *testing.T) {
-	var long, packed Histogram
-	for range 3 {
-		long.Record(math.MaxInt64)
-	}
-	p := long.Pack()
+	long, all := recorded([]time.Duration{math.MaxInt64, math.MaxInt64, math.MaxInt64}), new(Histogram)
 	for range 4 {
-		packed.mergePacked(&p)
+		all.Merge(long)
 	}
-	if packed.Count() != 12 || math.Abs(float64(packed.Mean())/math.MaxInt64-1) > 1e-12 || packed.total.SumHigh != 5 {
-		t.Errorf("%d durations of mean %v, %d times 2^64 ns", packed.Count(), packed.Mean(), packed.total.SumHigh)
+	if all.Count() != 12 || math.Abs(float64(all.Mean())/math.MaxInt64-1) > 1e-12 || all.SumHigh != 5 {
+		t.Errorf("%d durations of mean %v, %d times 2^64 ns", all.Count(), all.Mean(), all.SumHigh)
 	}
 }

@@ -47,7 +47,7 @@ func (v *view) foldStretches() {
 		}
 		for _, w := range v.windows {
 			if w.part(s) > 0 {
-				made(&w.folded).Record(s.to.Sub(s.from))
+				w.folded.Record(s.to.Sub(s.from))
 			}
 		}
 	}
@@ -108,7 +108,7 @@ func (q *question) gapShare() Value {
 		long += max(0, q.clock.part(stretch{s.from.Add(threshold), s.to}))
 	}
 	sum := float64(long)
-	for _, b := range q.clock.folded.Buckets() {
+	for _, b := range q.clock.folded.Ranges() {
 		if over := b.Low + (b.High-b.Low)/2 - threshold; over > 0 {
 			sum += float64(float64(b.Count) * float64(over))
 		}

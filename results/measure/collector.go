@@ -67,7 +67,7 @@ func NewCollector(s *Settings, policy int) *Collector {
 	if s.Bucket > 0 {
 		all.series = &seriesSum{bucket: s.Bucket, next: engine.Time(s.Bucket)}
 		if n := len(s.Classes); n > 1 && n <= MostClassSeries {
-			all.series.classes, all.series.Classes = make([]Histogram, n), make([][]float64, n)
+			all.series.classes, all.series.Classes = make([]dense, n), make([][]float64, n)
 		}
 	}
 	c.whole, c.views = all, []*view{all}
@@ -83,7 +83,7 @@ func NewCollector(s *Settings, policy int) *Collector {
 		c.questions = append(c.questions, c.question(q))
 	}
 	if c.byTenant && len(s.Tenants) <= mostDense+1 {
-		all.tenants.dense = make([]Histogram, len(s.Tenants))
+		all.tenants.dense = make([]dense, len(s.Tenants))
 	}
 	c.impatient = c.anyPatience("")
 	c.cohorts, c.narrow = newCohorts(c.sets), c.views[1:]

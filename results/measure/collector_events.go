@@ -142,7 +142,7 @@ func (c *Collector) Started(at engine.Time, _ int32, _ engine.Slot, l *engine.Le
 	waited := max(int64(at-j.readySince), 0)
 	bucket := bucketOf(waited)
 	for _, s := range c.cohorts.lists[j.cohort] {
-		s.waits[startWait].Ended.recordAt(bucket, waited)
+		s.recorded[startWait].record(bucket, waited)
 	}
 }
 
@@ -260,7 +260,7 @@ func (c *Collector) committed(
 		age := max(int64(r.Age), 0)
 		bucket := bucketOf(age)
 		for _, s := range sets {
-			s.waits[sojourn].Ended.recordAt(bucket, age)
+			s.recorded[sojourn].record(bucket, age)
 			s.done(o.Delivery, ran)
 		}
 		if c.impatient {

@@ -184,7 +184,7 @@ func (d *drawn) play() string {
 }
 
 // textOf returns the content of p in the form that the stored fingerprints cover.
-func textOf(p *Packed) string {
+func textOf(p *Histogram) string {
 	return fmt.Sprintf("{%v %v %d %d %d %d}", p.Buckets, p.Counts, p.SumHigh, p.SumLow, p.Longest, p.N)
 }
 

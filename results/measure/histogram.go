@@ -1,9 +1,14 @@
 package measure
 
 import (
+	"encoding/json"
+	"errors"
 	"math"
 	"math/bits"
+	"slices"
 	"time"
+
+	"qsim/results/plain"
 )
 
 // subBucketBits and the constants below are the layout of a Histogram: one bucket for each of 0 to 255 ns, then 128 of
@@ -15,15 +20,15 @@ const (
 	bucketCount   = (63-subBucketBits-1)<<subBucketBits + 2*subBuckets
 )
 
-// Histogram records durations of any length in 29 KiB, with a relative error of at most 0.4 %; durations below 256 ns,
-// the largest one and the mean are exact. The zero value is empty and ready to use. A bucket counts up to 2^32 − 1
-// values.
+// Histogram counts durations of any length with a relative error of at most 0.4 %; durations below 256 ns, the largest
+// one and the mean are exact. It holds the buckets in use only, in a kilobyte or two, since thousands of runs are kept;
+// results are stored in this form. The zero value is empty and ready to use. A bucket counts up to 2^32 − 1 values.
 //
 // The order of records and merges does not matter.
 type Histogram struct {
-	counts [bucketCount]uint32
-	depth  int // number of buckets from the lowest one in use on; 0: none is in use
-	total  total
+	Buckets []uint16 `json:"buckets"` // indexes of the buckets in use, ascending
+	Counts  []uint32 `json:"counts"`  // number of durations, by index of Buckets
+	total
 }
 
 // total holds the number of some durations, their sum as a 128-bit number of ns, in two halves, and the longest.
@@ -73,84 +78,78 @@ func bucketMiddle(i int) int64 {
 	return low + (width-1)/2
 }
 
-// Record counts the duration d in the histogram; a negative one counts as 0. A nil histogram counts nothing.
+// Record counts the duration d in the histogram; a negative one counts as 0.
 func (h *Histogram) Record(d time.Duration) {
 	v := max(int64(d), 0)
-	h.recordAt(bucketOf(v), v)
+	h.record(bucketOf(v), v)
 }
 
-// recordAt counts a duration, v in ns, in the histogram bucket with index i, to which it belongs; nil counts nothing.
-func (h *Histogram) recordAt(i int, v int64) {
-	if h == nil {
-		return
+// record counts a duration, v in ns, in the histogram bucket with index i, to which it belongs.
+func (h *Histogram) record(i int, v int64) {
+	at, found := slices.BinarySearch(h.Buckets, uint16(i))
+	if !found {
+		h.insert(at, uint16(i))
 	}
-	h.counts[i]++
-	if depth := bucketCount - i; depth > h.depth {
-		h.depth = depth
-	}
+	h.Counts[at]++
 	h.total.add(v)
 }
 
-// used returns the range [from, to) of a histogram's buckets outside which all counts are 0; empty if it is nil.
-func (h *Histogram) used() (from, to int) {
-	if h == nil || h.depth == 0 {
-		return 0, 0
-	}
-	return bucketCount - h.depth, bucketOf(h.total.Longest) + 1
+// insert adds a bucket, with a count of 0, at its place among those in use.
+func (h *Histogram) insert(at int, bucket uint16) {
+	h.Buckets, h.Counts = slices.Insert(h.Buckets, at, bucket), slices.Insert(h.Counts, at, 0)
 }
 
-// Merge adds the durations counted by another histogram to this one. A nil histogram counts nothing.
+// Merge adds the durations counted by another histogram to this one.
 func (h *Histogram) Merge(other *Histogram) {
-	if other == nil {
+	h.total.merge(&other.total)
+	if len(h.Buckets) == 0 {
+		h.Buckets, h.Counts = slices.Clone(other.Buckets), slices.Clone(other.Counts)
 		return
 	}
-	from, to := other.used()
-	for i := from; i < to; i++ {
-		h.counts[i] = uint32(min(uint64(h.counts[i])+uint64(other.counts[i]), math.MaxUint32))
+	at := 0
+	for k, bucket := range other.Buckets {
+		for at < len(h.Buckets) && h.Buckets[at] < bucket {
+			at++
+		}
+		if at == len(h.Buckets) || h.Buckets[at] != bucket {
+			h.insert(at, bucket)
+		}
+		h.Counts[at] = uint32(min(uint64(h.Counts[at])+uint64(other.Counts[k]), math.MaxUint32))
 	}
-	h.depth = max(h.depth, other.depth)
-	h.total.merge(&other.total)
 }
 
-// Reset empties the histogram. It clears only the range of buckets in use, which is small for waits of a short time.
-func (h *Histogram) Reset() {
-	from, to := h.used()
-	clear(h.counts[from:to])
-	h.depth, h.total = 0, total{}
+// UnmarshalJSON reads a histogram from JSON. It fails if its parts contradict each other.
+func (h *Histogram) UnmarshalJSON(text []byte) error {
+	type stored Histogram
+	var s stored
+	if err := json.Unmarshal(text, &s); err != nil {
+		return err
+	}
+	if *h = (Histogram{}); len(s.Buckets) == 0 {
+		return nil
+	}
+	rising := func(a, b uint16) int { return plain.Either(a <= b, -1, 1) }
+	if len(s.Buckets) != len(s.Counts) || s.Longest < 0 || !slices.IsSortedFunc(s.Buckets, rising) ||
+		int(s.Buckets[len(s.Buckets)-1]) > bucketOf(s.Longest) {
+		return errors.New("a histogram contradicts itself")
+	}
+	s.N = plain.Sum(s.Counts, func(n uint32) uint64 { return uint64(n) })
+	*h = Histogram(s)
+	return nil
 }
 
 // Count returns how many durations were recorded.
-func (h *Histogram) Count() int64 {
-	if h == nil {
-		return 0
-	}
-	return int64(h.total.N)
-}
+func (h *Histogram) Count() int64 { return int64(h.N) }
 
 // Max returns the largest duration recorded, 0 of an empty histogram.
-func (h *Histogram) Max() time.Duration {
-	if h == nil {
-		return 0
-	}
-	return time.Duration(h.total.Longest)
-}
+func (h *Histogram) Max() time.Duration { return time.Duration(h.Longest) }
 
 // sum returns the sum of the durations recorded, in ns.
-func (h *Histogram) sum() float64 {
-	if h == nil {
-		return 0
-	}
-	return float64(float64(h.total.SumHigh)*(1<<64)) + float64(h.total.SumLow)
-}
+func (h *Histogram) sum() float64 { return float64(float64(h.SumHigh)*(1<<64)) + float64(h.SumLow) }
 
 // Quantile returns the smallest duration that at least the share q of the durations
 // recorded do not exceed, for q in (0, 1]; 0 of an empty histogram.
-func (h *Histogram) Quantile(q float64) time.Duration {
-	if h.Count() == 0 {
-		return 0
-	}
-	return h.atRank(rankOf(q, h.total.N))
-}
+func (h *Histogram) Quantile(q float64) time.Duration { return h.atRank(rankOf(q, h.N)) }
 
 // rankOf returns the rank, counted from 1, of the quantile q among n sorted values. A product q·n that rounding lifted
 // just above a whole number counts as that number.
@@ -159,21 +158,23 @@ func rankOf(q float64, n uint64) uint64 {
 	return min(max(rank, 1), n)
 }
 
-// atRank returns the rank-th smallest duration recorded, for rank in [1, Count].
+// atRank returns the rank-th smallest duration recorded, for rank in [1, Count]; 0 of an empty histogram.
 func (h *Histogram) atRank(rank uint64) time.Duration {
-	above := h.total.N - rank // as many values may lie above the one looked for
-	if above == 0 {
-		return time.Duration(h.total.Longest)
-	}
-	if rank <= uint64(h.counts[0]) {
-		return 0
-	}
-	seen := uint64(0)
-	for i := bucketOf(h.total.Longest); ; i-- {
-		if seen += uint64(h.counts[i]); seen > above {
-			return time.Duration(min(bucketMiddle(i), h.total.Longest))
+	seen, above := uint64(0), h.N-rank // as many durations may lie above the one looked for
+	for k := len(h.Counts) - 1; k >= 0 && above > 0; k-- {
+		if seen += uint64(h.Counts[k]); seen > above {
+			return time.Duration(min(bucketMiddle(int(h.Buckets[k])), h.Longest))
 		}
 	}
+	return h.Max()
+}
+
+// in returns how many durations a histogram counts in bucket i.
+func (h *Histogram) in(i int) float64 {
+	if at, found := slices.BinarySearch(h.Buckets, uint16(i)); found {
+		return float64(h.Counts[at])
+	}
+	return 0
 }
 
 // Bucket is a range of durations, both ends included, with the number of durations recorded in it.
@@ -182,16 +183,12 @@ type Bucket struct {
 	Count     int64
 }
 
-// Buckets returns the buckets that are not empty, smallest durations first.
-func (h *Histogram) Buckets() []Bucket {
-	var buckets []Bucket
-	from, to := h.used()
-	for i := from; i < to; i++ {
-		if n := h.counts[i]; n > 0 {
-			low, width := bucketRange(i)
-			high := min(low+width-1, h.total.Longest)
-			buckets = append(buckets, Bucket{time.Duration(low), time.Duration(high), int64(n)})
-		}
+// Ranges returns the buckets that are not empty, smallest durations first.
+func (h *Histogram) Ranges() (ranges []Bucket) {
+	for k, n := range h.Counts {
+		low, width := bucketRange(int(h.Buckets[k]))
+		high := min(low+width-1, h.Longest)
+		ranges = append(ranges, Bucket{time.Duration(low), time.Duration(high), int64(n)})
 	}
-	return buckets
+	return ranges
 }

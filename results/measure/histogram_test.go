@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 	"math/bits"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -46,6 +47,16 @@ func TestHistogramProperties(t *testing.T) {
 		if off := float64(h.Mean()) - float64(mean); off < -1 || off > 1+float64(mean)*1e-12 {
 			rt.Fatalf("mean %d, want %d", h.Mean(), mean)
 		}
+		fast := new(dense)
+		for _, v := range values {
+			fast.record(bucketOf(v), v)
+		}
+		if got := fast.histogram(); !reflect.DeepEqual(&got, h) || fast.quantile(q) != h.Quantile(q) {
+			rt.Fatalf("recorded densely: %+v with a quantile %v of %v, want %+v with %v", got, q, fast.quantile(q), h, h.Quantile(q))
+		}
+		if fast.reset(); *fast != (dense{}) {
+			rt.Fatal("what was reset is not empty")
+		}
 		want := float64(values[rankOf(q, uint64(len(values)))-1])
 		if got := float64(h.Quantile(q)); got < want*0.995-1 || got > want*1.005+1 {
 			rt.Fatalf("quantile %v is %v, want %v within half a percent", q, got, want)
@@ -86,7 +97,7 @@ func TestBucketsCoverAllDurations(t *testing.T) {
 	if next != math.MinInt64 {
 		t.Errorf("the buckets end at %d", next)
 	}
-	if size := unsafe.Sizeof(Histogram{}); size > 30<<10 {
+	if size := unsafe.Sizeof(dense{}); size > 30<<10 {
 		t.Errorf("a histogram takes %d bytes", size)
 	}
 }
@@ -123,9 +134,9 @@ func TestHistogramIsExactAtTheEnds(t *testing.T) {
 	if got := h.Mean(); got < math.MaxInt64/8*3-500 || got > math.MaxInt64/8*3+500 {
 		t.Errorf("mean = %d: the sum overflowed", got)
 	}
-	var none *Histogram
-	if none.Count() != 0 || none.Max() != 0 || none.Mean() != 0 || none.Quantile(0.5) != 0 || none.Buckets() != nil {
-		t.Error("a missing histogram is not empty")
+	var none Histogram
+	if none.Count() != 0 || none.Max() != 0 || none.Mean() != 0 || none.Quantile(0.5) != 0 || none.Ranges() != nil || !math.IsNaN(new(dense).seconds(0.5)) || new(dense).quantile(0.5) != 0 {
+		t.Error("a new histogram is not empty")
 	}
 }
 
@@ -144,25 +155,20 @@ func TestRankOfRoundProducts(t *testing.T) {
 func TestMergeIsOrderIndependent(t *testing.T) {
 	a, b, c := recorded(spread(1, 500)), recorded(spread(2, 700)), recorded(spread(3, 3))
 	all := recorded(slices.Concat(spread(1, 500), spread(2, 700), spread(3, 3)))
-	for _, order := range [][]*Histogram{{a, b, c}, {c, nil, a, b}, {b, new(Histogram), c, a}} {
+	for _, order := range [][]*Histogram{{a, b, c}, {c, a, b}, {b, new(Histogram), c, a}} {
 		h := new(Histogram)
 		for _, part := range order {
 			h.Merge(part)
 		}
-		if *h != *all {
+		if !reflect.DeepEqual(h, all) {
 			t.Error("a merged histogram differs from one of all values")
 		}
 	}
-	all.Reset()
-	if *all != (Histogram{}) {
-		t.Error("a reset histogram is not empty")
-	}
-	full := new(Histogram)
-	full.counts[300] = math.MaxUint32
-	full.depth, full.total.N, full.total.Longest = bucketCount-300, math.MaxUint32, 400
+	full := recorded([]time.Duration{400})
+	full.Counts[0] = math.MaxUint32
 	full.Merge(full)
-	if full.counts[300] != math.MaxUint32 {
-		t.Errorf("a full bucket wrapped to %d", full.counts[300])
+	if full.Counts[0] != math.MaxUint32 {
+		t.Errorf("a full bucket wrapped to %d", full.Counts[0])
 	}
 }
 
@@ -209,26 +215,31 @@ func TestHDROfLongWaits(t *testing.T) {
 }
 
 func TestCCDF(t *testing.T) {
-	n := Waits{Ended: recorded([]time.Duration{1, 1, 2, 200}), Unresolved: recorded([]time.Duration{5})}
+	n := Waits{Ended: *recorded([]time.Duration{1, 1, 2, 200}), Unresolved: *recorded([]time.Duration{5})}
 	waits, shares := n.CCDF()
 	if !slices.Equal(waits, []float64{1e-9, 2e-9, 200e-9}) || !slices.Equal(shares, []float64{0.6, 0.4, 0.2}) {
 		t.Errorf("longer than %v s waited %v", waits, shares)
 	}
 }
 
-// TestNamedHistogramAsJSON writes a distribution of waits in the form in which runs keep it, and reads it again.
+// TestNamedHistogramAsJSON writes distributions of waits, one with a sum beyond 64 bits and an empty one, and reads them.
 func TestNamedHistogramAsJSON(t *testing.T) {
-	h := NamedHistogram{Query{Metric: "fresh.wait", Class: "mail"}, Waits{recorded(spread(5, 50)), recorded(spread(6, 3))}}
-	text, err := json.Marshal(h)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want, err := json.Marshal(RunHistogram{h.Query, h.Pack()}); err != nil || !bytes.Equal(text, want) {
-		t.Errorf("got %s (%v), want %s", text, err, want)
-	}
 	var back NamedHistogram
-	if err := json.Unmarshal(text, &back); err != nil || back.Query != h.Query || *back.Ended != *h.Ended || *back.Unresolved != *h.Unresolved {
-		t.Errorf("read %v with %d and %d waits (%v)", back.Query, back.Ended.Count(), back.Unresolved.Count(), err)
+	for _, h := range []NamedHistogram{
+		{Query{Metric: "fresh.wait", Class: "mail"}, Waits{*recorded(spread(5, 50)), *recorded(spread(6, 3))}},
+		{Query{Metric: "sojourn"}, Waits{Ended: *recorded([]time.Duration{math.MaxInt64, math.MaxInt64, math.MaxInt64})}},
+	} {
+		text, err := json.Marshal(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(back, h) {
+			t.Errorf("read %+v (%v), want %+v", back, err, h)
+		}
+	}
+	text, err := json.Marshal(NamedHistogram{Query{Metric: "sojourn"}, Waits{Ended: *recorded([]time.Duration{0, 300, 300})}})
+	if want := `"ended":{"buckets":[0,278],"counts":[1,2],"sum_high":0,"sum_low":600,"max":300},"unresolved":{"buckets":null,"counts":null,"sum_high":0,"sum_low":0,"max":0}}`; err != nil || !strings.HasSuffix(string(text), want) {
+		t.Errorf("got %s (%v), want %s", text, err, want)
 	}
 	for _, damaged := range []string{`{"query":7}`, `{"ended":{"buckets":[2],"counts":[]}}`} {
 		if err := json.Unmarshal([]byte(damaged), &back); err == nil {
@@ -242,6 +253,6 @@ func (h *Histogram) Mean() time.Duration {
 	if h.Count() == 0 {
 		return 0
 	}
-	mean, _ := bits.Div64(h.total.SumHigh, h.total.SumLow, h.total.N)
+	mean, _ := bits.Div64(h.SumHigh, h.SumLow, h.N)
 	return time.Duration(mean)
 }

@@ -12,9 +12,10 @@ type jobSet struct {
 	filter
 	stretch // the window of enqueueing
 
-	waits  [numFamilies]Waits // waits by family; Ended nil: not needed, or not joined yet, see jobSet.wait
-	delays *Histogram         // backoffs set by the retry policy; nil: not needed
-	limits []limitCount
+	recorded [numFamilies]*dense // waits that ended, by family; nil: not needed, or in waits, see jobSet.wait
+	waits    [numFamilies]Waits  // waits by family at the end of the run
+	delays   *dense              // backoffs set by the retry policy; nil: not needed
+	limits   []limitCount
 
 	starved, timely uint64 // fresh jobs that waited beyond their class's threshold; those claimed within it
 
@@ -57,7 +58,7 @@ func (s *jobSet) has(enqueued engine.Time, kind engine.Kind, tenant engine.Tenan
 
 // want makes a job set collect what a metric is computed from: histograms or counts; limit is the query's wait limit.
 func (s *jobSet) want(m *metric, limit time.Duration) {
-	keep := func(f family) { made(&s.waits[f].Ended) }
+	keep := func(f family) { made(&s.recorded[f]) }
 	switch {
 	case m.family == attemptWait:
 		keep(freshWait)
@@ -77,21 +78,14 @@ func (s *jobSet) want(m *metric, limit time.Duration) {
 // claims are joined from those of fresh jobs and of retries when they are first needed.
 func (s *jobSet) wait(f family) *Waits {
 	w := &s.waits[f]
-	if fresh, retry := &s.waits[freshWait], &s.waits[retryWait]; f == attemptWait && w.Ended == nil {
-		*w = Waits{joined(fresh.Ended, retry.Ended), joined(fresh.Unresolved, retry.Unresolved)}
+	if d := s.recorded[f]; d != nil {
+		w.Ended, s.recorded[f] = d.histogram(), nil
+	}
+	if f == attemptWait && w.Count() == 0 {
+		w.merge(s.wait(freshWait))
+		w.merge(s.wait(retryWait))
 	}
 	return w
-}
-
-// joined returns a histogram of the durations of both a and b; nil if neither has any.
-func joined(a, b *Histogram) *Histogram {
-	if a.Count()+b.Count() == 0 {
-		return nil
-	}
-	h := new(Histogram)
-	h.Merge(a)
-	h.Merge(b)
-	return h
 }
 
 // claimed counts a claim of a job of the set, with its wait.
@@ -105,7 +99,7 @@ func (s *jobSet) claimed(k *claim) {
 	} else {
 		s.retries++
 	}
-	s.waits[family].Ended.recordAt(k.bucket, k.waited)
+	s.recorded[family].record(k.bucket, k.waited)
 }
 
 // firstClaim counts the first claim of a job by whether its wait was within its class's threshold and the wait limits.
@@ -136,7 +130,8 @@ func (s *jobSet) done(delivery int32, ran time.Duration) {
 func (s *jobSet) nacked(delay time.Duration) {
 	s.nacks++
 	s.delaySum += float64(delay)
-	s.delays.Record(delay)
+	v := max(int64(delay), 0)
+	s.delays.record(bucketOf(v), v)
 }
 
 // buried counts a death; unclaimed is true for a job that was buried while ready and never claimed, starved if it had
@@ -159,8 +154,8 @@ func (s *jobSet) buried(why death, unclaimed, starved bool) {
 func (s *jobSet) leftOver(u *unfinished.Job, unstarted time.Duration, starved bool) {
 	s.unresolved++
 	age := func(f family, d time.Duration) {
-		if w := &s.waits[f]; w.Ended != nil {
-			made(&w.Unresolved).Record(d)
+		if s.recorded[f] != nil {
+			s.waits[f].Unresolved.Record(d)
 		}
 	}
 	age(sojourn, u.Age)

@@ -15,9 +15,6 @@ func (v *view) ready() int64 { return v.level[freshArea] + v.level[retryArea] }
 
 // changeReady adds by, 1 or −1, to the number of ready fresh jobs or of ready retries that the view measures.
 func (v *view) changeReady(class engine.Class, by int64) {
-	if v.storms.levels != nil {
-		v.hold()
-	}
 	v.change(int(class), by)
 	edge := (by + 1) >> 1 // the number at which there now are some, or no more
 	if class == engine.Fresh && v.level[freshArea] == edge {
@@ -25,6 +22,9 @@ func (v *view) changeReady(class engine.Class, by int64) {
 	}
 	if v.ready() == edge {
 		v.countIdle()
+	}
+	if v.storms.levels != nil {
+		v.hold(v.ready() - by)
 	}
 }
 

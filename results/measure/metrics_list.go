@@ -99,8 +99,7 @@ func attemptMetrics() []metric {
 		ofJobs(fact("retry.delay.mean", "s", "mean backoff", "mean delay that the retry policy set"), (*question).retryDelay),
 		ofJobs(fact("retry.delay.p99", "s", "p99 backoff", "p99 of the delay that the retry policy set"),
 			func(q *question) Value {
-				delays := q.jobs.delays
-				return some(delays.Quantile(0.99).Seconds()).unless(delays.Count() == 0, "no retry was delayed")
+				return some(q.jobs.delays.seconds(0.99)).unless(q.jobs.delays.total.N == 0, "no retry was delayed")
 			}),
 		ofJobs(less("dead.count", "jobs", "dead jobs", "jobs dead at the end"),
 			func(q *question) Value { return count(q.jobs.deaths - q.jobs.revived) }),

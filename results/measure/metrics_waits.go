@@ -89,7 +89,10 @@ func (w *Waits) quantile(q float64) Value {
 	if rank <= uint64(w.Ended.Count()) {
 		return some(w.Ended.atRank(rank).Seconds())
 	}
-	return atLeast(joined(w.Ended, w.Unresolved).atRank(rank).Seconds(), true)
+	var all Histogram
+	all.Merge(&w.Ended)
+	all.Merge(&w.Unresolved)
+	return atLeast(all.atRank(rank).Seconds(), true)
 }
 
 // survival is a Kaplan–Meier estimate: share[i] of the waits last longer than at[i].
@@ -112,14 +115,6 @@ func (w *Waits) kaplanMeier() *survival {
 		atRisk -= ended + left
 	}
 	return s
-}
-
-// in returns how many durations bucket i of a histogram counts; 0 if the histogram is nil.
-func (h *Histogram) in(i int) float64 {
-	if h == nil {
-		return 0
-	}
-	return float64(h.counts[i])
 }
 
 func (s *survival) quantile(q float64) Value {

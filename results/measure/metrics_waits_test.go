@@ -8,7 +8,7 @@ import (
 
 // censored returns the waits 3, 5, 5+, 8, 10+, 12, 12 and 15+ ns, with + for those that have not ended.
 func censored() *Waits {
-	return &Waits{recorded([]time.Duration{3, 5, 8, 12, 12}), recorded([]time.Duration{5, 10, 15})}
+	return &Waits{*recorded([]time.Duration{3, 5, 8, 12, 12}), *recorded([]time.Duration{5, 10, 15})}
 }
 
 func TestCensoredWaits(t *testing.T) {
@@ -30,9 +30,9 @@ func TestCensoredWaits(t *testing.T) {
 		{"Kaplan–Meier p25", w.kaplanMeier().quantile(0.25), 5, false},
 		{"Kaplan–Meier p99, out of sight", w.kaplanMeier().quantile(0.99), 15, true},
 		{"Kaplan–Meier mean up to 15", w.kaplanMeier().mean(), 10, true},
-		{"mean without censoring", (&Waits{Ended: recorded([]time.Duration{2, 4})}).mean(), 3, false},
-		{"Kaplan–Meier mean without censoring", (&Waits{Ended: recorded([]time.Duration{2, 4})}).kaplanMeier().mean(), 3, false},
-		{"median of ages alone", (&Waits{Unresolved: recorded([]time.Duration{2, 4})}).quantile(0.5), 2, true},
+		{"mean without censoring", (&Waits{Ended: *recorded([]time.Duration{2, 4})}).mean(), 3, false},
+		{"Kaplan–Meier mean without censoring", (&Waits{Ended: *recorded([]time.Duration{2, 4})}).kaplanMeier().mean(), 3, false},
+		{"median of ages alone", (&Waits{Unresolved: *recorded([]time.Duration{2, 4})}).quantile(0.5), 2, true},
 	} {
 		if math.Abs(tt.got.Value*1e9-tt.want) > 1e-9 || (tt.got.Bound == ">=") != tt.bound || tt.got.Null {
 			t.Errorf("%s = %+v, want %v ns, bound %v", tt.name, tt.got, tt.want, tt.bound)

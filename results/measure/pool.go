@@ -18,13 +18,13 @@ func Pool(runs []*Run) []NamedHistogram {
 }
 
 // PoolOne merges a run's histogram h into that of the same query (kind of wait, filters) in pooled, or appends it.
-func PoolOne(pooled []NamedHistogram, h *RunHistogram) []NamedHistogram {
+func PoolOne(pooled []NamedHistogram, h *NamedHistogram) []NamedHistogram {
 	at := slices.IndexFunc(pooled, func(p NamedHistogram) bool { return p.Query == h.Query })
 	if at < 0 {
 		at = len(pooled)
 		pooled = append(pooled, NamedHistogram{Query: h.Query})
 	}
-	pooled[at].merge(&h.PackedWaits)
+	pooled[at].merge(&h.Waits)
 	return pooled
 }
 
@@ -74,10 +74,8 @@ func PoolTenants(runs []*Run) []TenantCount {
 // PoolTenantWaits returns, by tenant, the p99 wait of fresh jobs over several runs; nil if a run has too few tenants.
 func PoolTenantWaits(runs []*Run) []TenantWait {
 	pooled := make([]TenantWait, len(runs[0].tenantWaits))
-	w := Waits{new(Histogram), new(Histogram)}
 	for k := range pooled {
-		w.Ended.Reset()
-		w.Unresolved.Reset()
+		var w Waits
 		for _, run := range runs {
 			if k >= len(run.tenantWaits) {
 				return nil

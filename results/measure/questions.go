@@ -149,8 +149,8 @@ func (c *Collector) run() Run {
 			continue
 		}
 		w, of := q.jobs.wait(q.metric.family), q.metric.histogramOf(q.Query)
-		if !slices.ContainsFunc(r.Histograms, func(h RunHistogram) bool { return h.Query == of }) {
-			r.Histograms = append(r.Histograms, RunHistogram{of, w.Pack()})
+		if !slices.ContainsFunc(r.Histograms, func(h NamedHistogram) bool { return h.Query == of }) {
+			r.Histograms = append(r.Histograms, NamedHistogram{of, *w})
 		}
 	}
 	return r

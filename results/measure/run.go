@@ -9,11 +9,11 @@ type Run struct {
 	Jobs        int64  // number of jobs enqueued, warm-up included
 	Values      []Value
 	Series      Series
-	Histograms  []RunHistogram // each family of waits, then those of filtered quantile queries
+	Histograms  []NamedHistogram // each family of waits, then those of filtered quantile queries
 	Warnings    []string
 	Tenants     []TenantCount // counts by engine.TenantID from 1, at most mostTenants; nil: fewer than two tenants
 
-	tenantWaits []PackedWaits // waits of the first mostTenantWaits of Tenants
+	tenantWaits []Waits // waits of the first mostTenantWaits of Tenants
 
 	means []Value // mean fresh wait for each value of the metric slowdown, in their order
 }

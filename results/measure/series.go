@@ -1,7 +1,6 @@
 package measure
 
 import (
-	"math"
 	"time"
 
 	"qsim/engine"
@@ -14,8 +13,8 @@ type seriesSum struct {
 	starved []float64   // seconds of starvation, by bucket
 	next    engine.Time // end of the bucket under way
 	sum     clockWindow // counts and integrals of the bucket so far
-	waits   Histogram   // waits of the fresh jobs claimed
-	classes []Histogram // waits by class; nil: not measured apart
+	waits   dense       // waits of the fresh jobs claimed
+	classes []dense     // waits by class; nil: not measured apart
 }
 
 // add adds a segment of time, which ends at until, to the time series, and returns when the bucket under way ends.
@@ -30,9 +29,9 @@ func (b *seriesSum) add(s *segment, until engine.Time, workers *machines) (next 
 
 // claimed adds the wait of a fresh job, at its claim, to the bucket under way of the time series.
 func (b *seriesSum) claimed(k *claim) {
-	b.waits.recordAt(k.bucket, k.waited)
+	b.waits.record(k.bucket, k.waited)
 	if int(k.Kind) < len(b.classes) {
-		b.classes[k.Kind].recordAt(k.bucket, k.waited)
+		b.classes[k.Kind].record(k.bucket, k.waited)
 	}
 }
 
@@ -45,8 +44,8 @@ func (b *seriesSum) closeBucket(workers *machines) {
 	s := &b.Series
 	mean := func(area int) float64 { return b.sum.area[area] / 1e9 / span }
 	rate := func(n uint64) float64 { return float64(n) / span }
-	s.FreshWaitP50 = append(s.FreshWaitP50, secondsAt(&b.waits, 0.5))
-	s.FreshWaitP99 = append(s.FreshWaitP99, secondsAt(&b.waits, 0.99))
+	s.FreshWaitP50 = append(s.FreshWaitP50, b.waits.seconds(0.5))
+	s.FreshWaitP99 = append(s.FreshWaitP99, b.waits.seconds(0.99))
 	s.FreshReady = append(s.FreshReady, mean(freshArea))
 	s.RetryReady = append(s.RetryReady, mean(retryArea))
 	s.Waiting = append(s.Waiting, mean(waitingArea))
@@ -57,19 +56,11 @@ func (b *seriesSum) closeBucket(workers *machines) {
 	s.RetryClaims = append(s.RetryClaims, rate(b.sum.claims[engine.Retry]))
 	s.Failures = append(s.Failures, rate(b.sum.failures))
 	for k := range b.classes {
-		s.Classes[k] = append(s.Classes[k], secondsAt(&b.classes[k], 0.99))
-		b.classes[k].Reset()
+		s.Classes[k] = append(s.Classes[k], b.classes[k].seconds(0.99))
+		b.classes[k].reset()
 	}
-	b.waits.Reset()
+	b.waits.reset()
 	b.sum = clockWindow{}
-}
-
-// secondsAt returns a quantile in seconds, NaN of an empty histogram.
-func secondsAt(h *Histogram, q float64) float64 {
-	if h.total.N == 0 {
-		return math.NaN()
-	}
-	return h.Quantile(q).Seconds()
 }
 
 // chartStretch adds a stretch in which fresh jobs starved to the buckets that it lies in.

@@ -1,8 +1,6 @@
 package measure
 
 import (
-	"math"
-	"slices"
 	"testing"
 	"time"
 )
@@ -39,39 +37,6 @@ func TestCharted(t *testing.T) {
 				t.Errorf("got %v, want %v", got, tt.want)
 			}
 		})
-	}
-}
-
-// TestUnpackPacked packs histograms and unpacks them, one of them with a sum beyond 64 bits, and refuses buckets that do
-// not ascend.
-func TestUnpackPacked(t *testing.T) {
-	for _, list := range [][]time.Duration{{5}, {0}, {0, time.Second, 2 * time.Hour}, {math.MaxInt64, math.MaxInt64, math.MaxInt64}} {
-		var h Histogram
-		for _, d := range list {
-			h.Record(d)
-		}
-		p := h.Pack()
-		if slices.Contains(p.Counts, 0) || len(p.Counts) != len(p.Buckets) {
-			t.Errorf("%v: %d buckets with counts %v", list, len(p.Buckets), p.Counts)
-		}
-		got, err := p.Unpack()
-		if err != nil || got.Mean() != h.Mean() || got.Count() != h.Count() || got.Max() != h.Max() || got.Quantile(0.5) != h.Quantile(0.5) {
-			t.Errorf("%v: got %v of mean %v, %v, want mean %v", list, got.Count(), got.Mean(), err, h.Mean())
-		}
-		if len(p.Buckets) > 1 {
-			slices.Reverse(p.Buckets)
-			if _, err := p.Unpack(); err == nil {
-				t.Errorf("%v: buckets that descend are taken", list)
-			}
-		}
-	}
-}
-
-// TestUnpackNothing unpacks an empty histogram.
-func TestUnpackNothing(t *testing.T) {
-	p := new(Histogram).Pack()
-	if h, err := p.Unpack(); h != nil || err != nil || p.Buckets != nil {
-		t.Errorf("%+v gives %v, %v", p, h, err)
 	}
 }
 

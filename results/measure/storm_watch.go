@@ -117,10 +117,11 @@ func (v *view) stormOf(name string) *stormWatch {
 	return v.storms.watches[at]
 }
 
-// hold accounts for the time since the number of ready jobs changed last: before the first storm in the numbers that
-// count as normal, from then on in the drains and in excess, the integral of the ready jobs above their normal mean.
-func (v *view) hold() {
-	s, ready := &v.storms, v.ready()
+// hold accounts for the time since the number of ready jobs became what it is given as: before the first storm in the
+// numbers that count as normal, from then on in the drains and in excess, the integral of the ready jobs above their
+// normal mean.
+func (v *view) hold(ready int64) {
+	s := &v.storms
 	span := v.now - s.since
 	if span <= 0 {
 		return
@@ -130,7 +131,7 @@ func (v *view) hold() {
 		s.levels[bucketOf(max(ready, 0))] += int64(span)
 	case s.begun:
 		if len(s.draining) > 0 {
-			v.checkDrains()
+			v.checkDrains(ready)
 		}
 		if above := float64(ready) - s.backlog; above > 0 && s.since < s.until {
 			s.excess += float64(above * float64(span))
@@ -145,7 +146,7 @@ func (v *view) onStormEdge() {
 	if s.calm == nil {
 		return
 	}
-	v.hold()
+	v.hold(v.ready())
 	s.inCalm = s.levels != nil && s.calm.covers(v.now)
 	if v.now >= s.calm.to && !s.begun && s.levels != nil {
 		s.begun = true
@@ -190,10 +191,10 @@ type recovery struct {
 	total  int
 	top    int // highest histogram bucket in use
 
-	windows   int       // number of windows before the first storm
-	calm      Histogram // p95 of the windows before the first storm
-	threshold int64     // highest p95 that counts as recovered, in ns
-	back      bool      // the latest window's p95 is at or below threshold
+	windows   int   // number of windows before the first storm
+	calm      dense // p95 of the windows before the first storm
+	threshold int64 // highest p95 that counts as recovered, in ns
+	back      bool  // the latest window's p95 is at or below threshold
 }
 
 // recoveryWindow returns the length of the sliding window of waits that shows the recovery after a storm, given the
@@ -269,7 +270,8 @@ func (v *view) onStep(r *recovery) {
 	case v.now <= calm.to:
 		if v.now.Sub(calm.from) >= r.window && r.total > 0 {
 			r.windows++
-			r.calm.Record(time.Duration(r.p95()))
+			p95 := r.p95()
+			r.calm.record(bucketOf(p95), p95)
 		}
 	case r.total > 0:
 		r.back = r.p95() <= r.threshold
@@ -312,7 +314,7 @@ func (v *view) onCalmOver() {
 	for _, r := range v.storms.recoveries {
 		r.threshold = int64(v.storms.calm.meanFreshWait() + v.rest.Service/10)
 		if r.windows > 0 {
-			r.threshold = max(r.threshold, int64(r.calm.Quantile(calmQuantile)))
+			r.threshold = max(r.threshold, int64(r.calm.quantile(calmQuantile)))
 		}
 		r.back = r.total == 0 || r.p95() <= r.threshold
 	}
@@ -334,8 +336,8 @@ func (v *view) onStormOver() {
 
 // checkDrains records the time since which the backlog is back at its level from before the storms, if it is, as the
 // drain time of the storms that are over.
-func (v *view) checkDrains() {
-	if v.ready() > v.storms.drainLevel {
+func (v *view) checkDrains(ready int64) {
+	if ready > v.storms.drainLevel {
 		return
 	}
 	for _, w := range v.storms.draining {

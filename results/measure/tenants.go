@@ -10,12 +10,12 @@ import (
 // tenantCounts counts executions, demand (jobs ready or in flight) and waits of fresh jobs, each by tenant.
 type tenantCounts struct {
 	all   []tenantTally
-	fresh []PackedWaits // waits of the first MostTenantWaits tenants; number 0 (jobs of no tenant) stays empty
-	dense []Histogram   // waits of claimed fresh jobs, in place of those in fresh; nil: too many tenants
+	fresh []Waits // waits of the first MostTenantWaits tenants; number 0 (jobs of no tenant) stays empty
+	dense []dense // waits of claimed fresh jobs, in place of those in fresh; nil: too many tenants
 }
 
-// mostDense is the number of tenants up to which a run keeps waits in full Histograms: faster than packed ones, but
-// larger.
+// mostDense is the number of tenants up to which a run records their waits densely: faster than in a Histogram, in more
+// memory.
 const mostDense = 16
 
 // tenantTally holds the counts of one tenant.
@@ -123,7 +123,7 @@ func fairShares(total int64, demands []int64) []float64 {
 }
 
 // freshOf returns the distribution of the fresh waits of a tenant, nil if it has none of its own.
-func (t *tenantCounts) freshOf(tenant engine.TenantID) *PackedWaits {
+func (t *tenantCounts) freshOf(tenant engine.TenantID) *Waits {
 	if tenant == 0 || tenant > MostTenantWaits {
 		return nil
 	}
@@ -133,8 +133,7 @@ func (t *tenantCounts) freshOf(tenant engine.TenantID) *PackedWaits {
 // leftOver counts a tenant's fresh job that was never claimed, with its wait so far.
 func (t *tenantCounts) leftOver(tenant engine.TenantID, ready time.Duration) {
 	if w := t.freshOf(tenant); w != nil {
-		v := max(int64(ready), 0)
-		w.Unresolved.record(bucketOf(v), v)
+		w.Unresolved.Record(ready)
 	}
 }
 
@@ -150,7 +149,7 @@ func (v *view) claimedOfTenant(k *claim, inSet bool) {
 	switch {
 	case !inSet:
 	case k.Tenant > 0 && int(k.Tenant) < len(t.dense):
-		t.dense[k.Tenant].recordAt(k.bucket, k.waited)
+		t.dense[k.Tenant].record(k.bucket, k.waited)
 	default:
 		if w := t.freshOf(k.Tenant); w != nil {
 			w.Ended.record(k.bucket, k.waited)
@@ -159,13 +158,13 @@ func (v *view) claimedOfTenant(k *claim, inSet bool) {
 }
 
 // distributions returns the distributions of the fresh waits of the first n tenants, of MostTenantWaits at most.
-func (t *tenantCounts) distributions(n int) []PackedWaits {
-	list := make([]PackedWaits, min(n, MostTenantWaits))
+func (t *tenantCounts) distributions(n int) []Waits {
+	list := make([]Waits, min(n, MostTenantWaits))
 	if len(t.fresh) > 0 {
 		copy(list, t.fresh[1:])
 	}
 	for i := 1; i < len(t.dense) && i <= n; i++ {
-		list[i-1].Ended = t.dense[i].Pack()
+		list[i-1].Ended = t.dense[i].histogram()
 	}
 	return list
 }

@@ -192,8 +192,8 @@ func (v *view) onEdge() {
 func (v *view) stop(end engine.Time) {
 	v.cross(end)
 	v.now = end
-	v.hold()
-	v.checkDrains()
+	v.hold(v.ready())
+	v.checkDrains(v.ready())
 	if v.level[freshArea] > 0 {
 		v.endStretch()
 	}

@@ -258,27 +258,25 @@ func TestRetriesDoNotStarve(t *testing.T) {
 // TestPooledQuantiles computes quantiles of several runs together, with unresolved jobs as longer than all, or by
 // Kaplan–Meier, and reports if there is none.
 func TestPooledQuantiles(t *testing.T) {
-	h := RunHistogram{Query: Query{Metric: "fresh.wait"}}
-	var ended, ages Histogram
+	h := NamedHistogram{Query: Query{Metric: "fresh.wait"}}
 	for i := range 10 {
-		ended.Record(time.Duration(i+1) * time.Second)
+		h.Ended.Record(time.Duration(i+1) * time.Second)
 		if i < 5 {
-			ages.Record(time.Second / 2)
+			h.Unresolved.Record(time.Second / 2)
 		}
 	}
-	h.Ended, h.Unresolved = ended.Pack(), ages.Pack()
-	pooled := Pool([]*Run{{Histograms: []RunHistogram{h}}, {Histograms: []RunHistogram{h}}})
+	pooled := Pool([]*Run{{Histograms: []NamedHistogram{h}}, {Histograms: []NamedHistogram{h}}})
 	for name, want := range map[string]float64{"fresh.wait.p50": 8, "fresh.wait.p50.km": 5, "fresh.wait.mean": math.NaN(), "retry.wait.p50": math.NaN(), "goodput": math.NaN(), "nonsense": math.NaN()} {
 		got, bound, ok := PooledQuantile(Query{Metric: name}, pooled)
 		if ok == math.IsNaN(want) || ok && math.Abs(got-want) > 0.004*want || bound {
 			t.Errorf("%s: %v, %v, %v, want %v", name, got, bound, ok, want)
 		}
 	}
-	same := RunHistogram{h.Query, PackedWaits{ages.Pack(), ages.Pack()}} // as many of one as of the other
-	if got, bound, ok := PooledQuantile(Query{Metric: "fresh.wait.p50"}, Pool([]*Run{{Histograms: []RunHistogram{same}}})); !ok || bound || math.Abs(got-0.5) > 0.002 {
+	same := NamedHistogram{h.Query, Waits{h.Unresolved, h.Unresolved}} // as many of one as of the other
+	if got, bound, ok := PooledQuantile(Query{Metric: "fresh.wait.p50"}, Pool([]*Run{{Histograms: []NamedHistogram{same}}})); !ok || bound || math.Abs(got-0.5) > 0.002 {
 		t.Errorf("half of them are unresolved: %v, %v, %v", got, bound, ok)
 	}
-	if got := PoolTenantWaits([]*Run{{tenantWaits: make([]PackedWaits, 2)}, {tenantWaits: make([]PackedWaits, 1)}}); got != nil {
+	if got := PoolTenantWaits([]*Run{{tenantWaits: make([]Waits, 2)}, {tenantWaits: make([]Waits, 1)}}); got != nil {
 		t.Errorf("a run has fewer tenants: %+v", got)
 	}
 	counted, lacking := Run{Tenants: []TenantCount{{Executions: 1}, {}}}, Run{}
@@ -286,7 +284,7 @@ func TestPooledQuantiles(t *testing.T) {
 	if got := PoolTenants([]*Run{&counted, &more}); len(got) != 2 || got[0].Executions != 2 {
 		t.Errorf("of a run with more tenants than the first: %v", got)
 	}
-	if len(pooled) != 1 || pooled[0].Ended.Count() != 20 || Pool([]*Run{{Histograms: []RunHistogram{{PackedWaits: PackedWaits{Ended: h.Ended}}}}})[0].Unresolved != nil {
+	if len(pooled) != 1 || pooled[0].Ended.Count() != 20 || Pool([]*Run{{Histograms: []NamedHistogram{{Waits: Waits{Ended: h.Ended}}}}})[0].Unresolved.Count() != 0 {
 		t.Errorf("two histograms of one query give %d, of %d waits", len(pooled), pooled[0].Ended.Count())
 	}
 	if _, ok := HistogramOf(Query{Metric: "goodput"}); ok {
@@ -298,7 +296,7 @@ func TestPooledQuantiles(t *testing.T) {
 	if got := PoolTenants([]*Run{&counted, &lacking}); got != nil {
 		t.Errorf("of runs of which one counted nothing: %v", got)
 	}
-	if got := PoolTenantWaits([]*Run{{tenantWaits: make([]PackedWaits, 2)}}); len(got) != 2 || got[0] != (TenantWait{}) {
+	if got := PoolTenantWaits([]*Run{{tenantWaits: make([]Waits, 2)}}); len(got) != 2 || got[0] != (TenantWait{}) {
 		t.Errorf("of tenants without jobs: %+v", got)
 	}
 	if Rank("nonsense") != len(Metrics()) || Rank(Metrics()[3].Name) != 3 {

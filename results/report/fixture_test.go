@@ -109,7 +109,7 @@ func (f *fixture) policyData(policy int) results.PolicyData {
 }
 
 func (f *fixture) histogram(policy int, during string) measure.NamedHistogram {
-	h := measure.NamedHistogram{Query: measure.Query{Metric: "fresh.wait", During: during}, Waits: measure.Waits{Ended: new(measure.Histogram)}}
+	h := measure.NamedHistogram{Query: measure.Query{Metric: "fresh.wait", During: during}}
 	const n = 2000
 	lost := 0.0
 	if f.never != nil {
@@ -122,9 +122,6 @@ func (f *fixture) histogram(policy int, during string) measure.NamedHistogram {
 			wait *= 1 + f.policyFactor(policy)*u
 		}
 		if u > 1-lost {
-			if h.Unresolved == nil {
-				h.Unresolved = new(measure.Histogram)
-			}
 			h.Unresolved.Record(f.duration / 2)
 			continue
 		}

@@ -184,7 +184,7 @@ func TestBacklogTitle(t *testing.T) {
 // pooled returns a histogram of 100 fresh jobs: long of them waited a long time, and lost were
 // never claimed.
 func pooled(long, lost int, during string) results.PolicyData {
-	h := measure.NamedHistogram{Query: measure.Query{Metric: "fresh.wait", During: during}, Waits: measure.Waits{Ended: new(measure.Histogram), Unresolved: new(measure.Histogram)}}
+	h := measure.NamedHistogram{Query: measure.Query{Metric: "fresh.wait", During: during}}
 	for i := range 100 {
 		switch {
 		case i < lost:

@@ -108,8 +108,8 @@ func (r *Recording) Compare(ctx context.Context, w *Written, parallel int) (all 
 			for _, h := range summary.Data[0].Pooled {
 				if h.Query == query && recorded.Count() >= leastCompared && h.Ended.Count() > 0 {
 					what := plain.Joined(" ", strings.ReplaceAll(metric, ".", " "), c.Name)
-					all = append(all, Comparison{What: what, Recorded: spreadIn(recorded), Simulated: spreadIn(h.Ended),
-						Distance: apart(recorded, h.Ended, slack)})
+					all = append(all, Comparison{What: what, Recorded: spreadIn(recorded), Simulated: spreadIn(&h.Ended),
+						Distance: apart(recorded, &h.Ended, slack)})
 				}
 			}
 		}
@@ -161,8 +161,8 @@ func apart(a, b *measure.Histogram, slack time.Duration) float64 {
 func exceeds(a, b *measure.Histogram, slack time.Duration) float64 {
 	most, k := 0.0, 0
 	var upToA, upToB int64
-	bs := b.Buckets()
-	for _, bucket := range a.Buckets() {
+	bs := b.Ranges()
+	for _, bucket := range a.Ranges() {
 		upToA += bucket.Count
 		for reach := bucket.High + slack + bucket.High/20; k < len(bs) && bs[k].Low <= reach; k++ {
 			upToB += bs[k].Count

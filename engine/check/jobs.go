@@ -51,8 +51,8 @@ type job struct {
 	swept    uint32        // number of the latest Checker.Sweep in which the store had it
 	dropped  engine.Token  // token under which the holder will commit nothing any more
 	delay    time.Duration // delay of its latest failure, as stored
-	// passed is, if delays run from before their commit or are rounded to a grain, an upper bound on the part of delay that
-	// was over at the commit.
+	// passed is an upper bound on the part of delay that was over at the commit, if delays run from before their commit or
+	// are rounded to a grain.
 	passed time.Duration
 	draw   float64         // latest uniform draw for jitter
 	drawn  int32           // delivery of that draw; 0: none

@@ -20,7 +20,7 @@ import (
 	"qsim/results/text"
 )
 
-// annotation is a diagnostic of a scenario in JSON, for editors and CI systems.
+// annotation is an error or warning about a scenario, in JSON, for editors and CI systems.
 type annotation struct {
 	File     string `json:"file"`   // path of the scenario; empty: the command line
 	Line     int    `json:"line"`   // line from 1; 0: the diagnostic is about the whole file, or a flag
@@ -30,7 +30,7 @@ type annotation struct {
 	Help     string `json:"help,omitempty"`
 }
 
-// annotate loads scenarios and prints their diagnostics in a machine-readable format for editors and CI systems.
+// annotate loads scenarios and prints their errors and warnings in a format for editors and CI systems, json or github.
 func annotate(c *cobra.Command, names []string, f *scenarioFlags, format string) error {
 	names, err := unfold(names, c.ErrOrStderr())
 	if err != nil {
@@ -80,7 +80,7 @@ func github(all []annotation) (commands string) {
 	return commands
 }
 
-// inWorkspace returns the path of a file relative to the checkout of a GitHub workflow, as its annotations need it.
+// inWorkspace returns the path of a file relative to the checkout of a GitHub workflow; as given if it is not in there.
 func inWorkspace(file string) string {
 	absolute, _ := filepath.Abs(file) // "" if there is none, which is no file
 	relative, err := filepath.Rel(os.Getenv("GITHUB_WORKSPACE"), absolute)
@@ -90,7 +90,7 @@ func inWorkspace(file string) string {
 	return filepath.ToSlash(relative)
 }
 
-// annotationsOf returns an annotation for each failed or unclear verdict, and for each suite with an error.
+// annotationsOf returns an error for each failed verdict and each suite with an error, a warning for each unclear one.
 func annotationsOf(suites []text.Suite) (all []annotation) {
 	for _, s := range suites {
 		if s.Error != "" {
@@ -130,8 +130,8 @@ func stepSummary(of func() ([]byte, error)) error {
 // judging lists the additional output formats of commands with verdicts: annotations of a GitHub workflow, and JUnit.
 var judging = []string{"github", "junit"}
 
-// unjudged prints the error of a command with verdicts that had no output as a failed test case too, or an annotation,
-// in the formats junit and github: a CI system must not read an empty file. The exit code is the same.
+// unjudged prints the error of a command with verdicts that printed nothing as a failed test case (--format junit) or
+// an annotation (github), as a CI system must not read an empty file. The exit code stays as it is.
 func unjudged(c *cobra.Command, err error) {
 	format := c.Flags().Lookup("format")
 	out, begun := c.OutOrStdout().(*witness)
@@ -159,7 +159,7 @@ func unjudged(c *cobra.Command, err error) {
 	ui.Settle(c, failed.Print(c.OutOrStdout(), word))
 }
 
-// witness is a writer that passes all writes on to another writer and keeps a copy of the text.
+// witness is a writer that passes text on to another writer and keeps a copy, by which unjudged sees what was printed.
 type witness struct {
 	mutex sync.Mutex
 	to    io.Writer

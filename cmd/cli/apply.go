@@ -61,7 +61,7 @@ itself is no setting, and left out.`,
 	return c
 }
 
-// applied returns a scenario as the settings of another job system, in a table followed, except in CSV, by notes.
+// applied returns a text table of what a scenario means in another job system's settings, with notes except in CSV.
 func applied(r *apply.Result, o text.TableOptions) string {
 	columns := []text.Column{{Title: "key", Key: true}, {Title: "value", Wrap: true}, {Title: r.System, Wrap: true}}
 	t := text.Table{Columns: columns}

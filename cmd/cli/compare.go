@@ -165,7 +165,7 @@ func writeComparison(file string, base, new results.Named, c *results.Comparison
 	return ui.IOError("write report", writePage(file, page))
 }
 
-// queries returns the metrics named by --metric; none without that flag, as results.Compare then chooses some.
+// queries returns the metrics of --metric, with all those of base; without the flag none: results.Compare chooses.
 func (f *compareFlags) queries(base *results.Summary) ([]measure.Query, error) {
 	names := measure.MetricNames()
 	var queries []measure.Query
@@ -184,7 +184,7 @@ func (f *compareFlags) queries(base *results.Summary) ([]measure.Query, error) {
 	return plain.Distinct(queries), nil
 }
 
-// readResult reads the result in a run's folder. Invalid content is a usage error, a failure to read an I/O error.
+// readResult reads the stored result of a run. Invalid content is a usage error, a failure to read an I/O error.
 func readResult(name string) (results.Named, error) {
 	summary, made, err := results.Read(name)
 	switch {
@@ -196,7 +196,7 @@ func readResult(name string) (results.Named, error) {
 	return results.Named{Summary: summary, Name: filepath.Clean(name), Version: made.Version}, nil
 }
 
-// resultOf reads a result from a folder, or computes it by running a scenario with the seeds of the base result.
+// resultOf returns the result to compare with base: from a folder, or of a scenario, run here with the seeds of base.
 func (s *session) resultOf(ctx context.Context, c *cobra.Command, name string, base results.Named,
 	f *compareFlags) (results.Named, error) {
 	info, err := os.Stat(name)

@@ -39,7 +39,7 @@ func fixed(words ...cobra.Completion) cobra.CompletionFunc {
 	return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
 }
 
-// described returns the entries of a topic of `qsim list` as completions, each with its description.
+// described returns the entries of a topic of `qsim list`, such as presets, as completions with their descriptions.
 func described(name string) []cobra.Completion {
 	at := slices.IndexFunc(topics, func(t topic) bool { return t.name == name })
 	if at < 0 {
@@ -50,7 +50,7 @@ func described(name string) []cobra.Completion {
 	})
 }
 
-// completeScenarios completes names of built-in scenarios, and of files that may be scenarios.
+// completeScenarios completes a command's scenarios, built-in ones and files: one, or several of run and validate.
 func completeScenarios(c *cobra.Command, given []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if c.Name() != "run" && c.Name() != "validate" && len(given) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -103,7 +103,7 @@ func classNames(sc *scenarios.Scenario) []string {
 	return plain.Map(sc.Jobs, func(j scenarios.JobClass) string { return j.Class })
 }
 
-// completeResults completes result folders and, for compare's further arguments, the built-in scenarios too.
+// completeResults completes the arguments of qsim compare: a folder, then folders, files and built-in scenarios.
 func completeResults(_ *cobra.Command, given []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(given) == 0 {
 		return nil, cobra.ShellCompDirectiveFilterDirs

@@ -135,8 +135,8 @@ func (f *doctorFlags) diagnose(ctx context.Context, s *session, source study.Sou
 	return nil
 }
 
-// storeDiagnosis writes the result of qsim doctor into a folder, with a scenario for each incident that was tried and
-// the files that it reads. It sets the command that repeats each finding, and removes an earlier diagnosis's scenarios.
+// storeDiagnosis writes the result of qsim doctor into a folder, with a scenario file for each incident that was tried,
+// and removes those of an earlier diagnosis. It sets the command line of each finding that runs its scenario.
 func storeDiagnosis(out string, sc *scenarios.Scenario, found *study.Diagnosis, result ui.Output) error {
 	var files []results.File
 	for i := range found.Findings {

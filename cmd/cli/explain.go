@@ -60,7 +60,7 @@ type explained struct {
 	Policies []changed           `json:"policies"`
 }
 
-// changed holds the settings that one policy overrides.
+// changed holds the settings of a scenario that one policy overrides by its `with:`.
 type changed struct {
 	Policy   string              `json:"policy"` // label of the policy
 	Settings []scenarios.Setting `json:"settings"`
@@ -84,7 +84,7 @@ func (e *explained) table() string {
 	return table
 }
 
-// settingsTable returns settings as a table of width columns; with width 0 as one line each, for programs.
+// settingsTable returns keys, values and origins as a text table of width columns; width 0: a line each, for programs.
 func settingsTable(settings []scenarios.Setting, width int) (lines string) {
 	t := text.Table{Columns: []text.Column{{Key: true, Hang: true}, {Wrap: true}, {Wrap: true}}}
 	for _, s := range settings {

@@ -56,7 +56,7 @@ func addScenarioFlags(c *cobra.Command, heading string, f *scenarioFlags, withou
 	ui.Group(c, heading, names...)
 }
 
-// overrides returns the scenario keys that the flags set: --set in its order, then --seeds and the like.
+// overrides returns the keys that flags set and their values: --set in its order, then --seeds, --seed and --baseline.
 func (f *scenarioFlags) overrides(c *cobra.Command) ([]scenarios.Override, error) {
 	all, err := input.Sets(f.set)
 	if err != nil {
@@ -85,10 +85,10 @@ func addManyFlags(c *cobra.Command, f *runFlags, out string, formats ...string) 
 	flags.StringVarP(&f.out, "out", "o", "", out)
 }
 
-// mostPercent is the largest share in percent that a flag accepts; a metric's value times it does not overflow.
+// mostPercent is the highest number of percent that a flag accepts: a metric's value times it does not overflow.
 const mostPercent = 1e9
 
-// addPercent defines a flag for a share in percent, such as 5%. Its default is shown unless it is 0.
+// addPercent defines a flag for a percentage: 5% is stored as a share of 0.05. A default of 0 is not shown in the help.
 func addPercent(c *cobra.Command, share *float64, name, usage string) {
 	show := func() string { return plain.When(*share != 0, strconv.FormatFloat(*share*100, 'g', -1, 64)+"%") }
 	parse := func(text string) error {
@@ -110,15 +110,15 @@ func addPercent(c *cobra.Command, share *float64, name, usage string) {
 	c.Flags().Var(&ui.Value{Kind: "PERCENT", Show: show, Parse: parse}, name, usage)
 }
 
-// addSameWithin defines the flag --same-within: how far from the baseline a value still counts as equivalent.
+// addSameWithin defines --same-within: a difference that surely lies within this share of the baseline is marked ≈.
 func addSameWithin(c *cobra.Command, within *float64) {
 	addPercent(c, within, "same-within",
 		"≈ marks a difference whose whole interval lies within this `PERCENT` of the baseline")
 }
 
 const (
-	fewestUntil     = 10  // number of seeds below which no interval is narrow enough
-	defaultMaxSeeds = 200 // default of --max-seeds; the scenario's number, if higher
+	fewestUntil     = 10  // seeds below which --until-ci never stops
+	defaultMaxSeeds = 200 // default of --max-seeds, unless the scenario has more seeds
 )
 
 func checkUntilFlags(c *cobra.Command, until float64, most int) error {
@@ -145,8 +145,8 @@ func (s *session) mostSeeds(sc *scenarios.Scenario) int {
 	return max(defaultMaxSeeds, int(sc.Seeds))
 }
 
-// enough returns a function that is called with the runs of each seed, and reports whether these were enough: at least
-// fewest seeds, with confidence intervals as narrow as --until-ci asks.
+// enough returns a function for --until-ci. It is called with the runs of each seed, and reports whether no more seeds
+// are needed: there are at least fewest, and confidence intervals are as narrow as the flag's value.
 func (s *session) enough(settings *measure.Settings, fewest int) func([]measure.Run) bool {
 	watch, seeds := results.NewWatch(settings, s.flags.untilCI), 0
 	return func(seed []measure.Run) bool {
@@ -155,8 +155,8 @@ func (s *session) enough(settings *measure.Settings, fewest int) func([]measure.
 	}
 }
 
-// seedsOf returns the seeds that a run should have had, to notice missing ones. With --until-ci they end with the last
-// seed that ran or, after an interrupt, with the maximum, since the number needed is unknown.
+// seedsOf returns the seeds that a complete run would have, to notice missing ones. With --until-ci they end with the
+// last seed that ran or, after an interrupt, with the maximum, since the number needed is unknown.
 func (s *session) seedsOf(sc *scenarios.Scenario, runs []measure.Run, interrupted bool) []uint64 {
 	last := sc.Seed + uint64(s.mostSeeds(sc))
 	if s.flags.untilCI > 0 && !interrupted && len(runs) > 0 {
@@ -243,10 +243,10 @@ func addFormat(c *cobra.Command, to *string, more ...string) {
 	ui.AddChoice(c, to, "format", "FORMAT", "of the result: "+quantity.OrList(words), words...)
 }
 
-// plotMode is the value of --plot: the way a plot is drawn in the terminal.
+// plotMode is the value of --plot: how a plot is drawn in the terminal; auto, unicode, ascii or never.
 type plotMode string
 
-// parse sets the mode of plotting to that of a text; true and false, as in environment variables, mean auto and never.
+// parse sets the plot mode to a word; true and false, as in environment variables, mean auto and never.
 func (m *plotMode) parse(text string) error {
 	switch text {
 	case "true":
@@ -257,8 +257,8 @@ func (m *plotMode) parse(text string) error {
 	return ui.Choose((*string)(m), text, "auto", "unicode", "ascii", "never")
 }
 
-// apart handles --plot MODE with a space, which is parsed as --plot and a scenario called MODE: it returns the scenario
-// names without plot modes, unless there is such a scenario, and sets the mode.
+// apart handles --plot ascii with a space, which is parsed as --plot and a scenario of that name: it returns the
+// scenario names without plot modes, and sets the mode. A mode that is the name of a scenario stays.
 func (m *plotMode) apart(names []string) []string {
 	if *m != "auto" {
 		return names

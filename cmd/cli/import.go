@@ -176,7 +176,7 @@ func runImport(c *cobra.Command, names []string, f *importFlags) error {
 	return ui.Print(out, fmt.Sprintf("\n%s: written; qsim run %[1]s\n", written.Path))
 }
 
-// compareImport simulates the imported scenario and prints its waits next to the recorded ones.
+// compareImport simulates the imported scenario and prints the waiting times of its jobs next to the recorded ones.
 func compareImport(ctx context.Context, out io.Writer, found *imports.Recording, written *imports.Written,
 	f *importFlags) error {
 	all, err := found.Compare(ctx, written, f.parallel)
@@ -213,7 +213,7 @@ func openRecords(name string, stdin io.Reader) (io.ReadCloser, error) {
 	return file, nil
 }
 
-// importError adds an exit code to an error of an import: mistakes in the records differ from failures to read.
+// importError adds the exit code to an error of qsim import: I/O for files, interrupted, else usage (wrong records).
 func importError(err error) error {
 	switch {
 	case errors.Is(err, context.Canceled):

@@ -93,7 +93,7 @@ func writeFile(path string, text []byte, mode int) error {
 	return cmp.Or(err, to.Close())
 }
 
-// starter returns the text of a new scenario, made from a preset, another scenario, or the default one.
+// starter returns the YAML text of a new scenario, made from a preset, another scenario or, if from is "", the default.
 func starter(name, from string) ([]byte, error) {
 	if from == "" || scenarios.PresetNamed(from) != nil && !isFile(from) {
 		text, err := scenarios.Starter(name, from)

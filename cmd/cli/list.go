@@ -25,12 +25,12 @@ type entry struct {
 	aliases   []string
 	detail    func(w io.Writer, width int) // writes the full documentation, in lines of width columns
 	data      any                          // full documentation as a value for JSON
-	kind      *scenarios.Kind              // kind of a map with keys of its own; nil: the entry is none
-	preset    *scenarios.Preset            // preset; nil: the entry is none
+	kind      *scenarios.Kind              // kind of storm, policy, distribution ...; nil: the entry is none of these
+	preset    *scenarios.Preset            // nil: the entry is no preset
 	columns   []column                     // cells in a Markdown table, besides name and doc
 }
 
-// topic is a list of entries of `qsim list`.
+// topic is a list of entries of `qsim list`, such as policies or metrics: its name, a line about it, and its entries.
 type topic struct {
 	name, doc string
 	entries   func() []entry
@@ -92,8 +92,7 @@ that version, the preset follows; – is none compared, and qsim list presets NA
 	return c
 }
 
-// listed returns the entries selected by the arguments of `qsim list`: all topics, the entries of one, or some of
-// these.
+// listed returns the entries that `qsim list` prints for its arguments: all topics, or a topic's entries, all or named.
 func listed(arguments []string) ([]entry, error) {
 	if len(arguments) == 0 {
 		return plain.Map(topics, func(t topic) entry { return entry{name: "qsim list " + t.name, doc: t.doc} }), nil

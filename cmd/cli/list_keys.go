@@ -34,8 +34,8 @@ func whenUnset(k *scenarios.Key) string {
 	return plain.Either(k.Required, "required", plain.When(k.Default != "", "default "+k.Default))
 }
 
-// keysBelow returns the keys whose path is, or ends with, the given one, and the keys below them; a word in capitals in
-// a key's path stands for any name.
+// keysBelow returns those of the given scenario keys whose path is, or ends with, path, and then all keys below them; a
+// word in capitals in a key's path, such as CLASS, stands for any name.
 func keysBelow(entries []entry, path string) (found []entry, err error) {
 	var below []entry
 	for _, e := range entries {

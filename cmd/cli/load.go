@@ -16,7 +16,7 @@ import (
 	"qsim/scenarios/diagnostics"
 )
 
-// loaded is a scenario as it was loaded, with its overrides.
+// loaded is a scenario that was read, with its text, errors and warnings, and the keys that flags override.
 type loaded = input.Scenario
 
 // loadOnly loads the only scenario of a command; the name may be that of a folder that holds one.
@@ -32,8 +32,8 @@ func loadOnly(c *cobra.Command, names []string, f *scenarioFlags, notes io.Write
 }
 
 // loadAll loads every scenario before the first is run, so that a mistake in the last one is reported at once. It
-// prints errors to stderr and warnings to notes. If a scenario cannot be run, it returns a failure without a text, and
-// all scenarios with their diagnostics.
+// prints errors to stderr and warnings to notes. If a scenario cannot be run, it returns all with their diagnostics,
+// and an exit code as an error without a text.
 func loadAll(c *cobra.Command, names []string, f *scenarioFlags, stderr, notes io.Writer) ([]loaded, error) {
 	overrides, err := f.overrides(c)
 	if err != nil {
@@ -101,7 +101,7 @@ func loadOne(name string, overrides []scenarios.Override, f *scenarioFlags, stde
 	return l, err
 }
 
-// isScenario reports whether a file or built-in scenario of that name can be opened.
+// isScenario reports whether a name opens a scenario: a file of that path, or a built-in one.
 func isScenario(name string) bool {
 	_, _, err := scenarios.Open(name)
 	return err == nil

@@ -44,7 +44,7 @@ func Main(kinds ...policies.Kind) {
 	os.Exit(int(code))
 }
 
-// keeping is the message printed at the first interrupt of a command.
+// keeping is the message at the first interrupt of a command that keeps what it has finished; a second one ends it.
 const keeping = "interrupted: keeping what has finished; once more to quit at once"
 
 func newRoot() *cobra.Command {
@@ -67,8 +67,8 @@ under every policy, and reports what each policy does and costs, with intervals.
 	return root
 }
 
-// prepare sets flags from environment variables and refuses --quiet together with --verbose. It keeps copies of the
-// output in the formats of verdicts, see unjudged.
+// prepare sets flags from environment variables and refuses --quiet together with --verbose. For --format junit and
+// github it makes the output and standard error witnesses, for unjudged.
 func prepare(c *cobra.Command, _ []string) error {
 	if err := ui.ReadEnvironment(c); err != nil {
 		return err

@@ -18,8 +18,8 @@ import (
 	"qsim/scenarios/study"
 )
 
-// study runs a command that simulates one scenario many times. It loads the scenario, with the overrides of the flags
-// followed by those in more, and calls do with a context that an interrupt cancels; note tells the user of that.
+// study runs a command that simulates one scenario many times: it loads the scenario, with the overrides of the flags
+// followed by those in more, and calls do. An interrupt cancels the context and prints note.
 func (f *runFlags) study(c *cobra.Command, name, note string, more []scenarios.Override,
 	do func(ctx context.Context, s *session, source study.Source) error) error {
 	s := newSession(c, f)
@@ -37,8 +37,8 @@ func (f *runFlags) study(c *cobra.Command, name, note string, more []scenarios.O
 		Fits: fits})
 }
 
-// check loads the scenario of a study with the values of its axes, by the function of, before anything is simulated. It
-// prints warnings and notes; flag is that of the axes, and count formats a number of cells.
+// check calls of, which validates the scenario of a study under all values of its axes (the keys that it varies) before
+// anything is simulated, and prints its warnings. flag is the flag of the axes; count formats a number of cells.
 func (s *session) check(axes []study.Axis, flag string, count func(int) string, of func() ([]study.Note, error)) error {
 	s.tellShort(axes)
 	notes, err := of()
@@ -89,7 +89,7 @@ func filesOf(result ui.Output, name, folder string, figures []report.Figure, for
 	return files, err
 }
 
-// folder returns the folder for the files of a study: by default one for its scenario and configuration.
+// folder returns the path for the files of a study ("tune"): --out, or else one of its scenario and configuration.
 func (s *session) folder(study, scenario, hash string) string {
 	return cmp.Or(s.flags.out, filepath.Join("results", "runs", scenario, study+"-"+hash))
 }

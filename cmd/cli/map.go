@@ -34,7 +34,7 @@ type mapFlags struct {
 	refine        int
 }
 
-// seedsOfMap is the default number of seeds for each point of a map.
+// seedsOfMap is the default number of seeds for each point (pair of values) of a map.
 const seedsOfMap = 3
 
 func newMap() *cobra.Command {
@@ -231,7 +231,7 @@ func (m *mapping) store(found *study.Mapped, result ui.Output) (string, error) {
 	return folder, ui.IOError("write map", err)
 }
 
-// readValue parses a value in the unit of a metric.
+// readValue parses the value of --edge in the unit of a metric: 10s as 10 (seconds), 20% as 0.2, 5/s as 5.
 func readValue(text string, info measure.MetricInfo) (float64, error) {
 	switch {
 	case info.Unit == "s":

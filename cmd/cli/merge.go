@@ -80,8 +80,8 @@ func isFolder(dir string) error {
 	return nil
 }
 
-// mergeShards joins the shard files in a folder, writes the files of the whole sweep beside them, and prints the sweep,
-// followed by note or, if that is empty, by the number of shards.
+// mergeShards joins the shard files (parts of a sweep) in a folder, writes the files of the whole sweep beside them,
+// and prints the sweep, followed by note or, if that is empty, by the number of shards.
 func (s *session) mergeShards(dir, note string) error {
 	merged, err := study.Merge(dir)
 	if err != nil {

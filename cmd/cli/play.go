@@ -103,7 +103,7 @@ func runPlay(c *cobra.Command, names []string, f *playFlags) error {
 	return ui.Fail(ui.ExitInterrupted, nil)
 }
 
-// writeStatic writes the page of `qsim play` as files, and prints the path of the file to open.
+// writeStatic writes the page of `qsim play` as files, and prints the path of its index.html; with --open it opens it.
 func writeStatic(c *cobra.Command, console *ui.Console, options play.Options, f *playFlags) error {
 	for _, flag := range []string{"parallel", "memory", "listen"} {
 		if c.Flags().Changed(flag) {

@@ -114,7 +114,7 @@ func makeReports(c *cobra.Command, names []string, open bool, out string, within
 	return nil
 }
 
-// runFolders returns the folders of runs at or below a path, with links resolved.
+// runFolders returns the run folders that a path means: a run's, a scenario's latest, or the latest of each scenario.
 func runFolders(name string) ([]string, error) {
 	info, err := os.Stat(name)
 	switch {
@@ -179,7 +179,7 @@ func inFolder(folder string) func(path string) ([]byte, error) {
 	return func(path string) ([]byte, error) { return os.ReadFile(filepath.Join(folder, filepath.FromSlash(path))) }
 }
 
-// reader returns a function that reads a file by its path from files in memory.
+// reader returns a function that reads a file by its path from files in memory; fs.ErrNotExist for others.
 func reader(files []results.File) func(path string) ([]byte, error) {
 	return func(path string) ([]byte, error) {
 		at := slices.IndexFunc(files, func(f results.File) bool { return f.Path == path })
@@ -238,7 +238,7 @@ func absences(stored *results.Stored) []string {
 	return list
 }
 
-// settingsOf returns the settings of the stored scenario, nil if it does not match the summary.
+// settingsOf returns the settings of a stored run, from its scenario file; nil if that has errors or other policies.
 func settingsOf(stored *results.Stored) *measure.Settings {
 	if stored.Scenario == nil {
 		return nil
@@ -285,7 +285,7 @@ func writePage(file string, page []byte) error {
 	return results.Replace(filepath.Dir(file), []results.File{{Path: filepath.Base(file), Data: page}})
 }
 
-// commonFolder returns the nearest common parent folder of all runs.
+// commonFolder returns the nearest folder that holds the folders of all runs, whose reports are the entries' Href.
 func commonFolder(entries []report.IndexEntry) string {
 	common := filepath.Dir(filepath.Dir(entries[0].Href))
 	for _, e := range entries {

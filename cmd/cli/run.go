@@ -25,7 +25,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// runFlags are the flags of the command run, and of others that simulate.
+// runFlags are the flags of qsim run, and of other commands that simulate; each defines those that it needs.
 type runFlags struct {
 	scenarioFlags
 	ui.Terminal
@@ -172,7 +172,7 @@ func (s *session) fail(c *cobra.Command, i int, l loaded, err error) {
 	}
 }
 
-// one runs one scenario: simulates, summarizes, prints and writes the files.
+// one simulates one scenario, prints its results and writes their files; the exit code is that of its verdicts.
 func (s *session) one(ctx context.Context, l loaded) (ui.Exit, error) {
 	start := time.Now()
 	settings := world.Settings(l.Scenario)

@@ -11,7 +11,7 @@ import (
 	"qsim/scenarios/trace"
 )
 
-// format is a file format with the function that returns its JSON schema by its name.
+// format is a format of files that qsim reads or writes, with a function that returns its JSON schema, given its name.
 type format struct {
 	name   string
 	schema func(name string) []byte

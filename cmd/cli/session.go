@@ -24,13 +24,13 @@ import (
 	"qsim/scenarios/world"
 )
 
-// session is one execution of a command: its flags, standard output and standard error.
+// session is one execution of a command: its flags, standard output and standard error, and what it has loaded.
 type session struct {
 	flags   *runFlags
 	stdout  io.Writer
 	stderr  io.Writer // destination of errors; other messages go to the console
 	console *ui.Console
-	loaded  loaded       // scenario of a study
+	loaded  loaded       // scenario of a study, as it was loaded
 	judged  []text.Suite // verdicts by scenario, in the order of the runs
 }
 
@@ -76,7 +76,7 @@ func (s *session) lastLine(path, note string) error {
 	return ui.IOError("write result", err)
 }
 
-// link returns the address of a file for a terminal that opens links, "" for others.
+// link returns the file: URL of a path for a terminal that opens links, "" for others.
 func (s *session) link(path string) string {
 	absolute, err := filepath.Abs(path)
 	if err != nil || !s.flags.Coloured() {
@@ -155,7 +155,7 @@ func openable(name string) string {
 	return name
 }
 
-// refreshed is the interval at which progress bars are redrawn.
+// refreshed is the time between two redrawings of a progress bar.
 const refreshed = 100 * time.Millisecond
 
 // progress returns progress bars for a command, one for each task, with the units' name (what) and further text (more).
@@ -163,5 +163,5 @@ func (s *session) progress(what string, more func() string) *ui.Progress {
 	return s.console.Progress(&s.flags.Terminal, refreshed, what, more)
 }
 
-// mostNotes is the highest number of printed warnings about cells of a study.
+// mostNotes is the highest number of different warnings about cells of a study that are printed.
 const mostNotes = 10

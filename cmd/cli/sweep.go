@@ -157,7 +157,7 @@ func queriesOf(metrics []string, scenario *scenarios.Scenario) ([]measure.Query,
 
 func cellCount(n int) string { return plain.Plural(n, "cell") }
 
-// compute simulates the unfinished cells (combinations of values) of a shard and completes the shard's file.
+// compute simulates the unfinished cells (combinations of values) of a shard (part of a sweep) and completes its file.
 func (s *session) compute(ctx context.Context, plan *study.Plan, work *study.Work) error {
 	dir := filepath.Dir(work.Path)
 	if err := work.Start(); err != nil {
@@ -222,8 +222,8 @@ type sweepCount struct {
 	done, simulations atomic.Int64
 }
 
-// String returns the number of finished cells of a sweep and, from the first simulation on, an estimate of the time
-// left from the mean time of this process's simulations.
+// String returns the number of finished cells of a sweep as text and, from the first simulation on, an estimate of the
+// time left from the mean time of this process's simulations.
 func (c *sweepCount) String() string {
 	words := fmt.Sprintf("%d of %s", c.there+int(c.done.Load()), cellCount(c.all))
 	simulations := int(c.simulations.Load())

@@ -29,7 +29,7 @@ type traceFlags struct {
 	memory    memorySize
 }
 
-// linesOfWindow is the default limit on the lines of a trace printed as text.
+// linesOfWindow is the default of --limit: the number of lines of a trace that is printed as text.
 const linesOfWindow = 1000
 
 func newTrace() *cobra.Command {
@@ -232,7 +232,7 @@ func (t *tracer) print(ctx context.Context, messages *ui.Console) error {
 	})
 }
 
-// find looks for the extreme job that --find selects, such as that with the longest wait, and prints its name.
+// find chooses the job to trace by --find, such as the one with the longest wait, and prints the job's name.
 func (t *tracer) find(ctx context.Context, messages *ui.Console) error {
 	findings, err := t.sim.Find(ctx)
 	if err != nil {

@@ -22,7 +22,7 @@ type tuneFlags struct {
 	runFlags
 	problem          study.Problem
 	over, objectives []string
-	goals            [4]string // values of the flags in goals
+	goals            [4]string // values of the flags listed in goals, by index
 }
 
 // goals lists the flags of qsim tune for the goal of its search, of which one at most is given.
@@ -160,7 +160,7 @@ func runTune(c *cobra.Command, name string, f *tuneFlags) (err error) {
 	})
 }
 
-// search searches for the best setting, prints it and writes the files.
+// search runs qsim tune's search for the best setting of each policy, prints the result and writes the files.
 func (f *tuneFlags) search(ctx context.Context, s *session, name string) error {
 	problem, l := &f.problem, s.loaded
 	var simulated atomic.Int64

@@ -20,8 +20,8 @@ type metric struct {
 	value float64
 }
 
-// metrics returns the values measured in a run under a synthetic load, with latencies only if jobs came at a rate, and
-// some after the warmup.
+// metrics returns the values measured in a run under a synthetic load; latencies of jobs only if these came at a rate,
+// and of those after the warmup.
 func (l *loaded) metrics() []metric {
 	list := []metric{{"jobs/s", "jobs/s", rate(l.done+l.dead, l.took)}}
 	add := func(name, unit string, value float64) { list = append(list, metric{name, unit, value}) }
@@ -57,13 +57,13 @@ func rate(n int64, took time.Duration) float64 {
 	return float64(n) / took.Seconds()
 }
 
-// benchWriter writes results in the format of Go benchmarks, as benchstat reads it.
+// benchWriter writes results in the Go benchmark format, which benchstat and qbench compare read.
 type benchWriter struct {
 	out   io.Writer
 	begun bool
 }
 
-// result writes one benchmark line. name has no spaces; fewer than 1 iterations count as 1.
+// result writes one benchmark line, the first below a heading. name has no spaces; 0 iterations count as 1.
 func (w *benchWriter) result(name string, iterations int64, took time.Duration, metrics []metric) error {
 	var b strings.Builder
 	if !w.begun {
@@ -84,7 +84,7 @@ func (w *benchWriter) result(name string, iterations int64, took time.Duration, 
 	return ui.Print(w.out, b.String()+"\n")
 }
 
-// number returns a measured value as text with at least six significant digits, in decimal notation unless too long.
+// number returns a measured value as text, rounded to six digits or more, in decimal notation if that is not too long.
 func number(v float64) string {
 	if size := math.Abs(v); size < 1e15 && (v == math.Trunc(v) || size >= 1e5) {
 		return strconv.FormatFloat(v, 'f', 0, 64)

@@ -26,7 +26,7 @@ type timings struct {
 	coming, after [engine.NumOps]time.Duration // median durations of calls while jobs arrived, and afterwards
 }
 
-// spread holds the median and the p99 of durations.
+// spread holds the median and the p99 of some durations, in this order.
 type spread [2]time.Duration
 
 func spreadOf(samples []world.Sample) spread {
@@ -52,17 +52,17 @@ func (t *timings) overrun() time.Duration {
 // engine's request) and after it (until the engine reads the answer). For each call, tell is called before Record.
 type probe struct {
 	track
-	late    []world.Span // spans from deadlines of the engine until it handled them
-	wakes   []wake       // in the order of time
-	call    callSample   // the present call
+	late    []world.Span // from each deadline (timer) of the engine until the engine handled it
+	wakes   []wake       // wakes of the engine, in the order of time
+	call    callSample   // latest call, from tell until Record
 	samples [engine.NumOps][]callSample
 }
 
 // wake holds when an engine learnt that the store had announced ready jobs.
 type wake struct {
 	at     time.Duration
-	node   int32 // of the engine
-	missed bool  // no engine had an idle worker when the store did
+	node   int32 // number of the engine
+	missed bool  // no engine had an idle worker when the store announced them
 }
 
 // callSample holds the times of one call to the store.
@@ -75,10 +75,10 @@ type callSample struct {
 	woken bool // whether a wake caused it
 }
 
-// asked returns the time at which the engine requested the call.
+// asked returns the time, on the run's clock, at which the engine requested the call.
 func (s *callSample) asked() time.Duration { return s.began() - s.start }
 
-// began returns the time at which the store was called.
+// began returns the time, on the run's clock, at which the call to the store began.
 func (s *callSample) began() time.Duration { return time.Duration(s.ended) - s.took }
 
 // net returns the duration of the call without stalls of the store and without perJob for each job but the first.
@@ -210,7 +210,7 @@ func learn(rec *recording, asked map[attempt]time.Duration, perJob [engine.NumOp
 	return t
 }
 
-// unstalled returns a delay between an engine and the store, or 0 if it counts as a stall, since stalls are kept apart.
+// unstalled returns a delay between an engine and the store, or 0 if it counts as a stall: stalls are simulated apart.
 func unstalled(d time.Duration) time.Duration {
 	if d > stallFrom {
 		return 0
@@ -218,9 +218,9 @@ func unstalled(d time.Duration) time.Duration {
 	return d
 }
 
-// wakes returns the delays of engines' wakes: the time from when claims can find new jobs (the end of their enqueue
-// call plus the parameter after) until engines are woken for them. Each is that of the first jobs since the wake
-// before, if there are any, less stalls of the store and of the engine. An enqueue call may end shortly after the wake
+// wakes returns how long engines took to learn of new jobs: from when claims could find them (the end of their enqueue
+// call plus after) until a wake, less stalls of the store and of the engine. Of the jobs since the previous wake the
+// first counts; a wake without any, or a missed one, counts not at all. An enqueue call may end promptly after the wake
 // for its jobs.
 func wakes(probes []*probe, enqueues []world.Span, after time.Duration, stalls *world.Stalls) (all []world.Sample) {
 	var woken []wake
@@ -266,7 +266,7 @@ func (p *probe) overruns(asked map[attempt]time.Duration, stalls []world.Span) [
 	return all
 }
 
-// quantile returns the quantile q of values; 0 for an empty list.
+// quantile returns the quantile q, in [0, 1), of durations in any order; 0 for an empty list.
 func quantile(values []time.Duration, q float64) time.Duration {
 	if len(values) == 0 {
 		return 0

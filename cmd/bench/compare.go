@@ -55,7 +55,7 @@ processors if a file has several; else the numbers of two files may differ, with
 	return c
 }
 
-// change compares the base and the new values of one unit (metric) of one benchmark.
+// change holds the base and the new values of one unit (metric) of one benchmark, with the statistics of the change.
 type change struct {
 	name, unit string
 	base, new  []float64
@@ -102,7 +102,7 @@ func compare(c *cobra.Command, paths []string, f *compareFlags) error {
 }
 
 // pairUp returns the base and the new values to compare, by unit: of each benchmark that two files have in common, or
-// of one file's first benchmark and each other one; only the given units, if any. lost has all counts of lost jobs.
+// of one file's first benchmark and each other; only the given units, if any. lost holds all pairs of the unit "lost".
 func pairUp(files [][]*benchmark, paths, units []string) (changes, lost []change, notes []string, err error) {
 	few := 6 // the fewest rounds of anything compared, if below this
 	paired := len(files) == 1
@@ -166,7 +166,7 @@ func pairUp(files [][]*benchmark, paths, units []string) (changes, lost []change
 		strings.Join(paths, " and "))
 }
 
-// changesText returns a table of the changes of each benchmark, below its name.
+// changesText returns a text table of the changes of each benchmark, below its name, wrapped to a width.
 func changesText(changes []change, paired bool, width int) string {
 	var b strings.Builder
 	line := func(words string) { b.WriteString(strings.Join(text.Wrapped(words, width), "\n") + "\n") }

@@ -36,7 +36,7 @@ var onProcessors = regexp.MustCompile(`-\d+$`)
 // bare returns the name of the benchmark without the suffix for the number of processors.
 func (b *benchmark) bare() string { return b.full[:len(b.full)-len(b.processors)] }
 
-// add adds the values of one line.
+// add adds the values of one line of the benchmark's file, a round.
 func (b *benchmark) add(round []benchfmt.Value) {
 	for _, v := range round {
 		if b.values[v.Unit] == nil {
@@ -55,7 +55,7 @@ func (b *benchmark) add(round []benchfmt.Value) {
 	}
 }
 
-// readBenchmarks reads the benchmarks in a file, in its order.
+// readBenchmarks reads the results in a file (- for standard input) in the Go benchmark format, in the file's order.
 func readBenchmarks(path string, stdin io.Reader) ([]*benchmark, error) {
 	in := stdin
 	if path != "-" {
@@ -111,7 +111,7 @@ func sameProcessors(all []*benchmark) bool {
 	return !slices.ContainsFunc(all, func(b *benchmark) bool { return b.processors != all[0].processors })
 }
 
-// valuesOf returns the values of a unit of two benchmarks: of paired ones those of the rounds in which both have it.
+// valuesOf returns the values of a unit of two benchmarks; of paired ones only those of rounds in which both have it.
 func valuesOf(base, new *benchmark, unit string, paired bool) (before, after []float64) {
 	a, b := base.values[unit], new.values[unit]
 	if !paired {

@@ -72,11 +72,11 @@ const (
 // schedule returns the next job and when to enqueue it, in the order of these times; ok is false after the last.
 type schedule func() (at time.Duration, j engine.NewJob, ok bool)
 
-// feeder enqueues the jobs of a schedule when they are due, from several goroutines.
+// feeder is the source of jobs in a run: it enqueues those of a schedule when they are due, from several goroutines.
 type feeder struct {
 	rig  *rig
 	next schedule
-	told func(j *engine.NewJob, began, ended engine.Time) // called for each accepted job, without a lock
+	told func(j *engine.NewJob, began, ended engine.Time) // called with each accepted job and its call's start and end
 
 	mutex sync.Mutex // mutex guards the schedule; its holder waits for the next due job
 	ahead engine.NewJob
@@ -105,7 +105,7 @@ func (r *rig) feed(next schedule,
 	}
 }
 
-// skip counts the jobs not yet enqueued when time was up.
+// skip counts, as unfed, the jobs of the schedule that were not enqueued before the time of the run was up.
 func (f *feeder) skip(ctx context.Context) error {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -148,7 +148,7 @@ func (f *feeder) work(ctx context.Context) error {
 	}
 }
 
-// take waits until the next job is due and returns it with all others due by then.
+// take waits until the next job is due and appends it and others due by then; false: no job is due before the end.
 func (f *feeder) take(jobs []engine.NewJob, due []time.Duration) ([]engine.NewJob, []time.Duration, bool) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()

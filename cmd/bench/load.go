@@ -62,7 +62,7 @@ func (l *load) idle() bool { return l.work == 0 && l.fails.Num == 0 }
 // expected returns the expected number of jobs of an open loop: the arrival rate times the duration.
 func (l *load) expected() float64 { return l.rate.PerSecond() * l.lasts.Std().Seconds() }
 
-// name returns the benchmark name of a candidate (a policy on a store) under the load.
+// name returns the benchmark name of a candidate (a policy on a store) under the load, with its parameters.
 func (l *load) name(c *candidate) string {
 	pairs := []string{"policy", c.policy, "store", c.store, "workers", l.workers.String(), "engines", l.engines.String(),
 		"batch", l.batch.String()}
@@ -110,7 +110,7 @@ policies:
 // loaded holds the measurements of one run under a synthetic load.
 type loaded struct {
 	endedRun                   // its time is that from the start of the engines to the last end of a job
-	open     bool              // jobs came at a rate
+	open     bool              // jobs came at a rate (open loop)
 	pickup   measure.Histogram // open loop: time from a job's intended enqueueing until its first handler begins
 	sojourn  measure.Histogram // open loop: time from a job's intended enqueueing until its ack was committed
 	enqueue  phase
@@ -127,11 +127,11 @@ func (l *loaded) phases() []namedPhase {
 	return []namedPhase{{"enqueue", &l.enqueue}, {"claim", &l.claim}, {"execute", &l.execute}, {"commit", &l.commit}}
 }
 
-// loadRun is the state of one run under a synthetic load.
+// loadRun is the state of one run under a synthetic load: the rig that runs the engines, and what its handlers measure.
 type loadRun struct {
 	*load
 	*rig
-	records []jobRecord // times of the jobs, by number
+	records []jobRecord // times of the jobs, by ID from 1
 	dead    atomic.Int64
 	done    atomic.Int64
 	runs    [64]struct {
@@ -141,7 +141,7 @@ type loadRun struct {
 	}
 }
 
-// buried stands for the time of the ack of a job that was buried.
+// buried marks, in place of the time of its ack, a job that was buried (given up as dead).
 const buried = -1
 
 // jobRecord holds the times of one job: intended enqueueing, first start and ack.
@@ -241,7 +241,7 @@ func fill(ctx context.Context, store engine.Store, first engine.JobID, n int,
 	return nil
 }
 
-// handle executes one job of a synthetic load.
+// handle is the handler of a run under a synthetic load: it executes one job, and records its start and duration.
 func (r *loadRun) handle(ctx context.Context, j *engine.Job) error {
 	record := &r.records[j.ID-1]
 	if r.idle() && r.load.jobs > 0 && j.ID%sampled != 0 {

@@ -12,7 +12,7 @@ import (
 	"qsim/results/text"
 )
 
-// loadJSON is the output of --format json for a load. Times are in seconds.
+// loadJSON is the output of qbench run --format json under a synthetic load. Times are in seconds.
 type loadJSON struct {
 	Version    int             `json:"version"`
 	Lost       int64           `json:"lost"`
@@ -85,7 +85,7 @@ func (s *session) json(candidates []*candidate) ([]byte, error) {
 	return ui.JSON(all, " ")()
 }
 
-// loadTable returns a table with metrics in rows and candidates in columns.
+// loadTable returns a text table with metrics in rows and candidates in columns.
 func loadTable(candidates []*candidate, o text.TableOptions) string {
 	var names []string
 	summaries := make([]map[string]metricJSON, len(candidates))
@@ -113,7 +113,7 @@ func loadTable(candidates []*candidate, o text.TableOptions) string {
 	return t.Render(o)
 }
 
-// files writes, into a new folder, results.txt, summary.json and, for each candidate, a histogram of each kind of call.
+// files writes, into a new folder, results.txt, summary.json and, by candidate, histograms of each kind of store call.
 func (s *session) files(candidates []*candidate, hash string) error {
 	var lines bytes.Buffer
 	out := &benchWriter{out: &lines}

@@ -12,7 +12,7 @@ import (
 	"qsim/scenarios"
 )
 
-// policyScenario returns a scenario of the load with the policies of the command line.
+// policyScenario returns a scenario of a synthetic load under the given policies (kinds, or maps in YAML), or fifo.
 func policyScenario(l *load, policies []string) (*scenarios.Scenario, error) {
 	if len(policies) == 0 {
 		policies = []string{"fifo"}

@@ -33,7 +33,7 @@ func Main(kinds ...policies.Kind) {
 	os.Exit(int(ui.Execute(context.Background(), newRoot(), os.Args[1:], nil)))
 }
 
-// keeping is the message printed at the first interrupt of a command.
+// keeping is the message at the first interrupt of a command, which keeps what it has finished; a second one ends it.
 const keeping = "interrupted: tidying up; once more to quit at once"
 
 func newRoot() *cobra.Command {

@@ -62,9 +62,9 @@ type scatter struct {
 	Least      float64  `json:"least"`
 	Most       float64  `json:"most"`
 	CV         float64  `json:"cv"`         // standard deviation ÷ mean
-	Detectable float64  `json:"detectable"` // share of the mean that as many rounds on each side would detect
-	Rounds     int      `json:"rounds"`     // rounds on each side needed to detect --tell; 0: no number would
-	Drift      float64  `json:"drift"`      // second half ÷ first half − 1
+	Detectable float64  `json:"detectable"` // difference, as a share of the mean, that as many rounds on each side detect
+	Rounds     int      `json:"rounds"`     // rounds on each side that detect a difference of --tell; 0: no number does
+	Drift      float64  `json:"drift"`      // mean of the second half of the rounds ÷ that of the first − 1
 	DriftP     *float64 `json:"drift_p"`    // p value of the drift; null: too few rounds
 }
 
@@ -92,7 +92,7 @@ func noise(c *cobra.Command, f *noiseFlags) error {
 	})
 }
 
-// scatters returns the scatter of each metric over the rounds of a candidate.
+// scatters returns the scatter of each metric over the rounds of a candidate; tell is the share of a mean to detect.
 func scatters(c *candidate, tell float64) []scatter {
 	names, all := c.summary()
 	family := comparisons(names, all)

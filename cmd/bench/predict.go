@@ -73,18 +73,18 @@ Exit codes: as qbench run; 1 if a judged metric is off by more than the aim, or 
 	return c
 }
 
-// prediction compares simulated and real runs of one policy on one store.
+// prediction holds the simulated and the real runs of one policy on one store, and how they compare.
 type prediction struct {
 	candidate   *candidate
-	aim         float64
-	stalls      *world.Stalls   // all that were measured on the store so far
+	aim         float64         // accepted relative error, such as 0.1
+	stalls      *world.Stalls   // stalls (see stallFrom) of all runs on the store so far
 	calibration *timings        // timings of the last calibration
-	measured    []*world.Delays // delays, by calibration
-	simulated   []measure.Run   // simulated runs, by seed
+	measured    []*world.Delays // delays of the calibration before each round
+	simulated   []measure.Run   // simulated runs, one for each round
 	real        []measure.Run
 	hindsight   []measure.Run // runs simulated with the delays of the real runs
 	played      []*played
-	mechanics   [2]*world.Mechanics // statistics of the simulations and of the real runs
+	mechanics   [2]*world.Mechanics // statistics of the engines in the simulations and in the real runs
 	summary     *results.Summary    // summary with the simulation and the real run as two policies
 	rows        []predicted
 }
@@ -93,22 +93,22 @@ type prediction struct {
 // that do not exist (NaN) are null.
 type predicted struct {
 	measure.Query `json:"-"`
-	Name          string    `json:"metric"` // the query as text
+	Name          string    `json:"metric"` // metric with its filters, as text
 	Unit          string    `json:"unit"`
 	Simulated     float64   `json:"simulated"`
 	Real          float64   `json:"real"`
 	Error         float64   `json:"error"` // simulated ÷ real − 1
 	Aimed         bool      `json:"aimed"`
 	ByRound       []float64 `json:"by_round"` // error of each round alone, relative to its real run
-	// Floor is the largest difference of a real run from the value over all, as a share of that.
+	// Floor is the largest deviation of one real run from the value of all together, as a share of that value.
 	Floor float64 `json:"floor"`
-	// OneFloor is that difference as a share of the run itself, the floor of ByRound. Both are 0 for one run.
+	// OneFloor is such a deviation as a share of the run's own value, for ByRound. Both are 0 for one run.
 	OneFloor float64 `json:"floor_by_round"`
 	// Hindsight is the error of simulations with the delays of the real runs themselves: what remains when the
 	// calibration is right.
 	Hindsight float64 `json:"hindsight_error"`
-	Why       string  `json:"why,omitempty"` // cause of an error beyond the aim
-	// JobsWithin holds, for a quantile whose error exceeds the aim, the shares of jobs that waited at most its real value.
+	Why       string  `json:"why,omitempty"` // cause of an error beyond the accepted one (aim or Floor)
+	// JobsWithin holds, for a quantile with such an error, the shares of jobs that waited no longer than its real value.
 	JobsWithin *apart `json:"jobs_within_real,omitempty"`
 }
 
@@ -160,7 +160,7 @@ func (s *session) predictAll(ctx context.Context, f *predictFlags) error {
 	return s.settle(worstOf(all, f), interrupted)
 }
 
-// worstOf returns the worst exit code of all predictions.
+// worstOf returns the worst exit code of all predictions: that of a miss if the error of a judged metric is too large.
 func worstOf(all []*prediction, f *predictFlags) ui.Exit {
 	for _, p := range all {
 		within := p.aim
@@ -231,7 +231,7 @@ func (s *session) predict(ctx context.Context, sc *scenarios.Scenario, p *predic
 	return p.compare(only, f.speed)
 }
 
-// simulations is the number of simulations per prediction; the median counts, as stalls meet load peaks by chance.
+// simulations is the number of simulations per round; the median one counts, as stalls meet load peaks by chance.
 const simulations = 9
 
 // simulate runs the simulations from one number to before another, with each of the measured delays in turn, and
@@ -335,7 +335,7 @@ func (p *prediction) floorsOf(row *predicted) (floor, one float64) {
 	return floor, one
 }
 
-// errorsByRound returns the error of each round's simulation relative to its real run.
+// errorsByRound returns the relative error of each round's simulation to its real run; NaN if one has no value.
 func (p *prediction) errorsByRound(q measure.Query) (errs []float64) {
 	for i := range p.real {
 		a, b := p.simulated[i].Find(q), p.real[i].Find(q)
@@ -349,7 +349,7 @@ func (p *prediction) errorsByRound(q measure.Query) (errs []float64) {
 }
 
 // roundsMet returns the number of rounds in which the error of each judged metric is within the aim, or within the
-// spread of the real runs.
+// deviations between real runs.
 func (p *prediction) roundsMet() (met int) {
 	for round := range p.real {
 		if !slices.ContainsFunc(p.rows, func(r predicted) bool {
@@ -370,7 +370,7 @@ func (p *prediction) unfed() int64 {
 	return n
 }
 
-// relative returns the difference of two numbers, a − b, as a share of b.
+// relative returns the difference of two numbers, a − b, as a share of b: 0.1 if a is 10 % larger.
 func relative(a, b float64) float64 {
 	switch {
 	case a == b:

@@ -62,7 +62,7 @@ func rated(m *world.Mechanism, of string) mechanismJSON {
 		Batch: per(float64(m.Commits.Rows), commits), Commit: per(m.Commits.Took.Seconds(), commits)}
 }
 
-// mechanism returns engine statistics of the simulated and the real runs, phase by phase.
+// mechanism returns engine statistics (calls, batches, utilization) of simulated and real runs, in pairs by phase.
 func (p *prediction) mechanism() (rows []mechanismJSON) {
 	for i := range p.mechanics[0].Phases {
 		rows = append(rows, rated(&p.mechanics[0].Phases[i], "simulated"), rated(&p.mechanics[1].Phases[i], "real"))

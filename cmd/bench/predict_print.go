@@ -31,13 +31,13 @@ type predictedJSON struct {
 	Store   string      `json:"store"`
 	Seeds   []uint64    `json:"seeds"`
 	Aim     float64     `json:"aim"`
-	Machine machineJSON `json:"measured"` // measurements on the wall clock, before the last run
+	Machine machineJSON `json:"measured"` // measurements of the last calibration, on the wall clock
 	Metrics []predicted `json:"metrics"`
 	Unfed   int64       `json:"never_enqueued"` // jobs of the scenario missing in the real runs
 	// Mechanism holds statistics of the engines, by phase, in the simulation and in the run.
 	Mechanism []mechanismJSON `json:"mechanism"`
 	Rounds    int             `json:"rounds"`  // number of real runs under the seed
-	Changes   []string        `json:"changes"` // durations that differ between the last run and its calibration
+	Changes   []string        `json:"changes"` // sentences on durations that differ between last run and calibration
 }
 
 type machineJSON struct {
@@ -54,7 +54,7 @@ type machineJSON struct {
 	PerJob   map[string]float64 `json:"per_job_s"`
 }
 
-// printPredictions prints predictions in the format of the flags and writes the files.
+// printPredictions prints predictions in the format of --format, and writes the files of each into a new folder.
 func (s *session) printPredictions(sc *scenarios.Scenario, all []*prediction) error {
 	speed := s.flags.speed.String()
 	encoded := func() ([]byte, error) { return predictionsJSON(sc, speed, all) }
@@ -80,7 +80,7 @@ func (s *session) printPredictions(sc *scenarios.Scenario, all []*prediction) er
 	return nil
 }
 
-// table returns the prediction as a text for people.
+// table returns a prediction as a text for people: a title, tables of metrics and of engine statistics, and causes.
 func (p *prediction) table(sc *scenarios.Scenario, speed string, o text.TableOptions) []byte {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "%s at %s   %s, %s   %s\n\n%s.\n\n", sc.Name, speed, p.candidate.policy, p.candidate.store,
@@ -198,7 +198,7 @@ func predictionsJSON(sc *scenarios.Scenario, speed string, all []*prediction) ([
 	return results.MarshalLines(out)
 }
 
-// lateJobs is how much of the time jobs may come late to the store before a machine is too busy for a fair test.
+// lateJobs is the share of a run's time with late arrivals that makes the machine too busy for a fair test.
 const lateJobs = .25
 
 // title returns a sentence with the largest error of the prediction among the metrics that decide its verdict.

@@ -12,7 +12,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// why returns a sentence on the cause of a metric's error, if one is found.
+// why returns a sentence on the cause of an error beyond the aim: timers, another calibration, or what is not measured.
 func (p *prediction) why(row *predicted, speed world.Speed) string {
 	c := p.calibration
 	if row.Unit == "s" {
@@ -91,7 +91,7 @@ func shareWithin(n *measure.NamedHistogram, limit float64) float64 {
 	return float64(within) / float64(n.Count())
 }
 
-// String returns the difference between the simulated and the real share of jobs as text.
+// String returns a sentence with the shares of jobs in run and simulation, and the quantiles next to the metric's.
 func (a *apart) String() string {
 	cliff := a.points() <= cliffPoints && a.around[1] >= cliffRatio*a.around[0]
 	return fmt.Sprintf("of the jobs %.1f%% waited no longer than that in the run and %.1f%% in the simulation, "+

@@ -40,7 +40,7 @@ func record(r *rig) *recording {
 	return rec
 }
 
-// track stores the events recorded by one goroutine.
+// track stores the events recorded by one goroutine, in blocks of chunk events.
 type track struct{ chunks [][]engine.Event }
 
 // chunk is the number of events stored in one block: growing a slice would copy them all.

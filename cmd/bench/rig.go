@@ -33,7 +33,7 @@ type rig struct {
 	enqueued atomic.Int64    // number of jobs that the store has accepted
 	ended    atomic.Int64    // number of jobs done or dead, by the answers to commits
 	latest   atomic.Int64    // engine.Time of the latest end of a job
-	late     atomic.Int64    // number of calls without an answer in time
+	late     atomic.Int64    // number of store calls without an answer in time
 	fed      chan struct{}   // closed when no more jobs will be enqueued
 	arriving context.Context // done when no job may be enqueued any more, of which timeUp is one reason
 	timeUp   context.CancelFunc
@@ -43,8 +43,8 @@ type rig struct {
 	feeding  feeding
 }
 
-// doubt is a commit of which no call has been answered yet, with the time at which the first one failed; nil stands for
-// one that was answered, of which more copies may be answered.
+// doubt is a commit without an answer so far, with the time at which its first call failed. nil, in rig.doubts, stands
+// for a commit that was answered, of which copies may be answered yet.
 type doubt struct {
 	batch engine.Batch
 	at    engine.Time
@@ -90,7 +90,7 @@ func newRig(w *world.Wall, store engine.Store) *rig {
 	return r
 }
 
-// enginesOf returns the configuration of the engines of a scenario on a store.
+// enginesOf returns the configuration of a driver (package live) for all engines of a scenario on a store.
 func enginesOf(w *world.Wall, store engine.Store) live.Config {
 	return live.Config{Engine: w.Engine(), Engines: w.Nodes(), Store: store, Wake: wakeModes[string(w.Wake())],
 		Policy: func(int32) engine.Policy { return w.Policy() }}
@@ -258,7 +258,7 @@ func (r *rig) onError(doing string, err error) {
 	}
 }
 
-// watch stops the engines when no jobs are left or time is up.
+// watch stops the engines when no job is left or the time is up, and fails a run in which no job ends any more.
 func (r *rig) watch(ctx context.Context, until time.Duration) {
 	const often = 2 * time.Millisecond
 	feeding, last, since := r.fed, int64(-1), time.Now() // feeding is nil once all jobs are enqueued
@@ -304,7 +304,7 @@ func (r *rig) watch(ctx context.Context, until time.Duration) {
 	}
 }
 
-// left returns the numbers of unfinished and of dead jobs in the store.
+// left returns the numbers of unfinished (ready, waiting, in flight) and of dead jobs in the store.
 func (r *rig) left(ctx context.Context) (left, dead int64, err error) {
 	stats, err := r.store.Stats(ctx, 0)
 	if err != nil {
@@ -321,7 +321,7 @@ func total(counts [engine.NumClasses]int) (n int) {
 	return n
 }
 
-// measured returns the results of a run that took a time, without its account of jobs.
+// measured returns the results of a run that took a duration, without the account of its jobs.
 func (r *rig) measured(took time.Duration) endedRun {
 	run := endedRun{took: took, late: r.late.Load()}
 	for node := range r.meters {

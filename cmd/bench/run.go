@@ -21,7 +21,7 @@ type runFlags struct {
 	speed    world.Speed
 	seed     uint64
 	set      []string
-	load     load // what is run without a scenario
+	load     load // synthetic load, run without a scenario
 	policies []string
 	stores   []string
 	rounds   scenarios.Count
@@ -100,7 +100,7 @@ var (
 	workFlags    = []string{"work", "fails", "workers", "engines", "batch", "prefetch"}
 )
 
-// addArrivalFlags defines the flags of a load for the arrivals of jobs.
+// addArrivalFlags defines the flags for the arrivals of a synthetic load: --jobs, or --rate with --for and --warmup.
 func addArrivalFlags(c *cobra.Command, l *load) {
 	addValue(c, &l.jobs, "jobs", "COUNT", "100k", "burn-down of so many jobs")
 	addValue(c, &l.rate, "rate", "RATE", "", "open loop: jobs come at this rate, as 2k/s, at random times")
@@ -123,7 +123,7 @@ func addWorkFlags(c *cobra.Command, l *load) {
 const dsnUsage = "reach PostgreSQL by this `DSN`, a URL or keywords, or @FILE that holds one; a password is better " +
 	"there, in PGPASSWORD or in a passfile"
 
-// addCandidateFlags defines the flags that run and predict have in common.
+// addCandidateFlags defines the flags of run and predict for scenario, speed, seed, keys, policies and stores.
 func addCandidateFlags(c *cobra.Command, f *runFlags) {
 	flags := c.Flags()
 	flags.StringVar(&f.scenario, "scenario", "", "run this `SCENARIO`, a file or the name of a built-in one")
@@ -145,7 +145,7 @@ type session struct {
 	stores  *stores
 	begun   time.Time
 	lines   benchWriter // writer of benchmark lines to standard output
-	jobs    account     // jobs of all finished runs
+	jobs    account     // sums over the jobs of all finished runs
 }
 
 func newSession(c *cobra.Command, f *runFlags) *session {
@@ -167,7 +167,7 @@ func inSession(c *cobra.Command, f *runFlags, measure func(s *session, ctx conte
 	return measure(s, ctx)
 }
 
-// run runs and measures the load or the scenario of the flags.
+// run executes qbench run: it measures the synthetic load or the scenario that the flags describe.
 func run(c *cobra.Command, f *runFlags) error {
 	if err := f.check(c); err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// played holds the results of one run of a scenario on a real store.
+// played holds the results of one run of a scenario on a real store: counts of jobs, metrics and measured delays.
 type played struct {
 	endedRun
 	run      measure.Run
@@ -36,7 +36,7 @@ type playOptions struct {
 	mechanics *world.Mechanics
 }
 
-// play runs a scenario in real time on a new store.
+// play runs a scenario in real time on a new store, until its jobs have ended or its time is up, and measures it.
 func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *stores) (result *played, err error) {
 	r, err := stores.open(ctx, sc, o)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// loadScenario loads the scenario that the flags name; errors and warnings are printed.
+// loadScenario loads the scenario of the flags, with their seed, keys and policies, and prints errors and warnings.
 func (s *session) loadScenario() (*scenarios.Scenario, error) {
 	sets, err := input.Sets(s.flags.set)
 	if err != nil {
@@ -36,7 +36,7 @@ func (s *session) loadScenario() (*scenarios.Scenario, error) {
 	return loaded.Scenario, err
 }
 
-// runScenario runs all policies of a scenario in turn, on each store, seed after seed.
+// runScenario runs all policies of a scenario in turn, on each store, seed after seed, and prints their results.
 func (s *session) runScenario(ctx context.Context) error {
 	sc, err := s.loadScenario()
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *session) playAll(ctx context.Context, sc *scenarios.Scenario) (map[stri
 	})
 }
 
-// announce prints how many runs follow and their total time.
+// announce prints how many runs follow and how long they take on the wall clock.
 func (s *session) announce(sc *scenarios.Scenario) {
 	speed, rounds := s.flags.speed, int(s.flags.rounds)
 	n := len(sc.Policies) * rounds * len(s.flags.stores)
@@ -149,7 +149,7 @@ func (s *session) writeSummary(name string, sc *scenarios.Scenario, summary *res
 	return s.writeFiles(name, summary.ConfigHash, slices.Concat(files, more, report.Files("charts", figures)))
 }
 
-// writeFiles writes files into a new folder below name, and prints where it is.
+// writeFiles writes files into a new folder below name in --out, and prints where it is.
 func (s *session) writeFiles(name, hash string, files []results.File) error {
 	folder, err := results.Write(results.Place{Out: s.flags.out, Scenario: name, ConfigHash: hash, Start: s.begun}, files)
 	if err != nil {

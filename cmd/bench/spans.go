@@ -13,7 +13,7 @@ import (
 // feeder (jobs come late) or of the store (no call is answered).
 const stallFrom = 2 * time.Millisecond
 
-// merged sorts spans of time and joins those that overlap.
+// merged sorts spans of time and joins those that overlap or touch.
 func merged(spans []world.Span) (all []world.Span) {
 	slices.SortFunc(spans, func(a, b world.Span) int { return cmp.Compare(a.From, b.From) })
 	for _, s := range spans {
@@ -36,7 +36,7 @@ func within(spans []world.Span, from, to time.Duration) (sum time.Duration) {
 	return sum
 }
 
-// shareOf returns the total length of spans as a share of whole.
+// shareOf returns the total length of spans as a share of the time whole, which they may be part of.
 func shareOf(spans []world.Span, whole time.Duration) float64 {
 	var sum time.Duration
 	for _, s := range spans {

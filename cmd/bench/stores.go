@@ -21,7 +21,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// memory and postgres are the kinds of stores.
+// memory and postgres are the kinds of stores that --store names.
 const (
 	memory   = "memory"
 	postgres = "postgres"
@@ -31,10 +31,10 @@ const (
 // needed.
 type stores struct {
 	console *ui.Console
-	given   string                          // --dsn
-	dsn     string                          // of the PostgreSQL server, once it is known
+	given   string                          // value of --dsn
+	dsn     string                          // connection string of the PostgreSQL server, once it is known
 	schemas string                          // prefix of this process's schemas; empty: no server was needed yet
-	count   int                             // number of schemas
+	count   int                             // number of schemas made
 	own     *pgserver.Server                // server started by this process; nil: none
 	around  func(engine.Store) engine.Store // wraps each store in memory; nil: no wrapper
 }

@@ -19,11 +19,11 @@ type candidate struct {
 	policy string // label of the policy
 	index  int    // index of the policy in the scenario
 	store  string
-	name   string    // name of the benchmark of a load
-	rounds []*loaded // results of a load
+	name   string    // benchmark name of a load; empty for a scenario
+	rounds []*loaded // results of a load, by round
 }
 
-// candidates returns every policy on every store, in the order of the command line.
+// candidates returns a candidate for every policy on every store, in the order of the command line.
 func (s *session) candidates(sc *scenarios.Scenario) []*candidate {
 	var all []*candidate
 	for _, store := range s.flags.stores {
@@ -60,7 +60,7 @@ func (s *session) inTurn(candidates []*candidate, rounds int, measure func(round
 type endedRun struct {
 	account
 	took          time.Duration
-	late          int64 // number of calls without an answer in time
+	late          int64 // number of store calls without an answer in time
 	claim, commit phase
 }
 
@@ -88,7 +88,7 @@ func (s *session) count(c *candidate, r *endedRun) {
 	}
 }
 
-// line prints the benchmark line of a run if the format is bench.
+// line prints the benchmark line of a run if --format is bench, and nothing otherwise.
 func (s *session) line(name string, jobs int64, took time.Duration, metrics []metric) error {
 	if s.flags.format != "bench" {
 		return nil
@@ -96,7 +96,7 @@ func (s *session) line(name string, jobs int64, took time.Duration, metrics []me
 	return s.lines.result(name, jobs, took, metrics)
 }
 
-// failed adds to the error of a run an exit code, the store's name and, if the store cannot run a policy, its name.
+// failed adds to the error of a run an exit code and the store's name, also the policy's if the store cannot run that.
 func failed(policy, store string, err error) error {
 	switch {
 	case errors.As(err, new(*ui.Failure)), errors.Is(err, context.Canceled):
@@ -134,8 +134,8 @@ func (s *session) settle(exit ui.Exit, err error) error {
 	return ui.Fail(exit, nil)
 }
 
-// beside returns what is joined in an error of an interrupted run to the interrupt itself, such as a schema that could
-// not be dropped, see rig.close; nil if nothing is.
+// beside returns the other errors that are joined to the interrupt in the error of an interrupted run, such as that of
+// a schema that could not be dropped, see rig.close; nil if there are none.
 func beside(err error) error {
 	all, joined := errors.AsType[interface {
 		error

@@ -24,7 +24,7 @@ type taking struct {
 	waited, call time.Duration // wait by the store's clock, and duration of the enqueue call
 }
 
-// claimed holds when a claim began and when it took effect, halfway through the call.
+// claimed holds when a claim began and when it took effect, taken to be halfway through the call.
 type claimed struct{ began, middle time.Duration }
 
 // takings returns, for each job that was ready as soon as it was enqueued, the claim that took it. It leaves out a job
@@ -55,7 +55,7 @@ func (r *recording) takings(jobs []fed, stalls []world.Span, perJob time.Duratio
 	return all
 }
 
-// leased yields each claimed job's event with its claim.
+// leased yields the event of each claimed job, with the claim that took it.
 func (p *probe) leased(yield func(claim callSample, e *engine.Event) bool) {
 	claims := 0
 	for _, events := range p.chunks {
@@ -71,8 +71,8 @@ func (p *probe) leased(yield func(claim callSample, e *engine.Event) bool) {
 }
 
 // visibilityOf estimates from when on claims find enqueued jobs: the time that contradicts the fewest claims, those
-// that took a job before and those that did not after; of several that nearest to the end of the enqueue call. The wait
-// is the median.
+// that took a job before and those that did not after; of several that nearest to the end of the enqueue call. The
+// share that counts as wait is a median.
 func visibilityOf(all []taking) (v visibility) {
 	if len(all) == 0 {
 		return v

@@ -110,10 +110,10 @@ type process struct {
 	wall    *world.Wall
 	policy  string // label of the policy
 	store   *pgstore.Store
-	effects *pgstore.Effects // record of the jobs' effects; nil: none
+	effects *pgstore.Effects // table that records the jobs' effects; nil: none
 	node    int32
 	classes []string // names of the job classes, by engine.Kind
-	errors  []string // names of the kinds of errors
+	errors  []string // names of the kinds of errors, by engine.ErrorKind
 	clock   func() engine.Time
 	log     *slog.Logger
 	told    atomic.Int64 // time of the latest log of an effect that failed, in nanoseconds
@@ -180,8 +180,8 @@ func (s *session) work(ctx context.Context, f *workerFlags) (err error) {
 	return p.serve(ctx, s, f)
 }
 
-// mostNode is the highest number of a process's first engine, and mostEngines the highest number of its engines, except
-// of those of a scenario.
+// mostNode is the highest number of a process's first engine, and mostEngines the highest number of engines per
+// process, except those of a scenario.
 const (
 	mostNode    = 1 << 30
 	mostEngines = 1000
@@ -194,7 +194,7 @@ func firstNode(pid, engines int) int32 {
 	return int32(pid % (mostNode / each) * each)
 }
 
-// notServed returns the error for a worker process that ended before it served the queue.
+// notServed returns the error for a worker process that ended before it served the queue: of an interrupt, or else err.
 func notServed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ui.Fail(ui.ExitInterrupted, nil)
@@ -229,7 +229,7 @@ func (f *workerFlags) checkWorker(c *cobra.Command) error {
 	return f.check(c)
 }
 
-// serve runs the engines until the process is stopped, or the store refuses the policy.
+// serve runs the engines, and a status page if asked for, until the process is stopped or the store refuses the policy.
 func (p *process) serve(ctx context.Context, s *session, f *workerFlags) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -272,7 +272,7 @@ func (p *process) serve(ctx context.Context, s *session, f *workerFlags) error {
 	return nil
 }
 
-// handle executes one job of the queue, as the scenario prescribes.
+// handle executes one job of the queue, as the scenario prescribes, and applies its effect with --effects.
 func (p *process) handle(ctx context.Context, j *engine.Job) error {
 	p.executions.Add(1)
 	a := p.wall.Begin(time.Duration(p.clock()), 0, j)
@@ -291,7 +291,7 @@ func (p *process) handle(ctx context.Context, j *engine.Job) error {
 	return nil
 }
 
-// errorName returns the name of a kind of error, as in the scenario if that names it.
+// errorName returns the name of a kind of error: the scenario's, the engine's, or else "error" and its number.
 func (p *process) errorName(k engine.ErrorKind) string {
 	if int(k) < len(p.errors) && p.errors[k] != "" {
 		return p.errors[k]

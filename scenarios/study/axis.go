@@ -16,7 +16,7 @@ import (
 	"qsim/scenarios/pool"
 )
 
-// Axis is a key of a scenario with the values that it takes in a study.
+// Axis is a key of a scenario that a study varies, with the values that it takes.
 type Axis struct {
 	Text  string // text from which the axis was parsed: KEY=RANGE
 	Key   string // path of the key, as in scenarios.Override
@@ -34,7 +34,7 @@ var fixed = map[string]string{
 	"objectives":  "every cell is held to the same objectives; one file may have several bounds on one metric",
 }
 
-// lists maps each list in a scenario file to the key that names its elements in paths.
+// lists maps each list in a scenario file to the key whose values name its elements in paths, as in jobs.CLASS.KEY.
 var lists = map[string]string{"jobs": "class", "storms": "name", "dependencies": "name", "policies": "label"}
 
 // ParseAxes parses the KEY=RANGE texts of a command-line flag into axes. The error lists every wrong one.
@@ -198,7 +198,7 @@ func (w *Wrong) ofKey(p *problem) bool {
 	return alike == len(axis.Range.Values) && (alike > 1 || slices.ContainsFunc(strings.Split(axis.Key, "."), quoted))
 }
 
-// Note is a warning of one or more cells.
+// Note is a warning about the scenario that one or more cells of a study have.
 type Note struct {
 	Text  string `json:"text"`  // warning as a sentence
 	Cells int    `json:"cells"` // number of cells with the warning
@@ -243,7 +243,7 @@ func (p *Plan) Check(ctx context.Context, cells []int, strict bool) ([]Note, err
 	return plain.Map(notes, note), nil
 }
 
-// problemOf returns a diagnostic of the scenario of a cell, with the axis whose value is at fault.
+// problemOf returns the problem for a diagnostic of the scenario of a cell, with the axis whose value is at fault.
 func (p *Plan) problemOf(cell int, d diagnostics.Diagnostic) problem {
 	found := problem{Diagnostic: d, cell: cell, axis: -1, count: 1}
 	position := p.Sweep.Position(cell)

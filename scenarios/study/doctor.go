@@ -47,7 +47,7 @@ type Diagnosis struct {
 	Scenario string    `json:"scenario"` // name of the scenario
 	Policy   string    `json:"policy"`   // label of the policy that was judged
 	Scale    float64   `json:"scale"`    // simulated share of its workers and load, in (0, 1]
-	Seeds    int       `json:"seeds"`    // replications of each row
+	Seeds    int       `json:"seeds"`    // seeds under which each incident is simulated
 	Findings []Finding `json:"-"`        // verdicts, the worst first
 }
 
@@ -57,7 +57,7 @@ type Finding struct {
 	Incident string   `json:"incident"` // name of the incident's scenario in the library
 	Exposure Exposure `json:"exposure"` // verdict: exposed, not sure, safe or does not apply
 	Why      string   `json:"why"`      // reason why it does not apply, was not tried or has no cure; else empty
-	Calm     float64  `json:"calm"`     // the metric without the trouble; null: not needed, or it has no value
+	Calm     float64  `json:"calm"`     // value of the metric without the trouble; null: not needed, or there is none
 	// Cure is the cure as a policy of the scenario has it, in `with:` or with another kind; a class that it names may be
 	// the incident's
 	Cure  string `json:"cure"`
@@ -140,7 +140,7 @@ func (d *Doctor) tell(f *Finding) {
 	}
 }
 
-// judge simulates a scenario in an incident and sets the verdict; Doctor.Run describes how the limit is chosen.
+// judge simulates a scenario in an incident and sets the verdicts; Doctor.Run describes how the limit is chosen.
 func (f *Finding) judge(r *row, simulate simulation) error {
 	settings, runs, err := simulate(&task{sets: r.judged(r.sets)})
 	if err != nil {

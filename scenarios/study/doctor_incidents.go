@@ -199,5 +199,5 @@ var incidents = []incident{
 	{name: "unreachable-store-hot-loop", metric: "store.calls.claim", cure: "engine.fetch.error-pause: 100ms"},
 }
 
-// Incidents returns the names of the incidents that the doctor can apply.
+// Incidents returns the names of the incidents (scenarios of known failures) that the doctor can apply, in order.
 func Incidents() []string { return plain.Map(incidents, func(i incident) string { return i.name }) }

@@ -172,7 +172,7 @@ func (p *patient) limits(workers scenarios.Count) (sets []scenarios.Override) {
 	return sets
 }
 
-// thinner returns the override that reduces the arrivals of a job class to a share.
+// thinner returns the override that reduces the arrivals of a job class to a share, in (0, 1], of what they are.
 func (p *patient) thinner(j *scenarios.JobClass, share float64) scenarios.Override {
 	a := j.Arrivals
 	if a.Rate.Num > 0 {

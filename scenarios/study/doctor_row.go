@@ -13,7 +13,7 @@ import (
 	"qsim/scenarios/spec"
 )
 
-// row is an incident applied to the scenario under test: the overrides, and what they are derived from.
+// row is an incident applied to the scenario under test, a row of qsim doctor: its overrides and what they rest on.
 type row struct {
 	*patient
 	of      *incident
@@ -21,11 +21,11 @@ type row struct {
 	as      map[string]string   // class of the incident: the patient's that stands for it, or its new name
 	has     []string            // classes of the incident's trouble that the patient already has
 	on      map[string]string   // for each dependency of the incident, the patient's dependency that stands for it
-	dose    float64             // workers of the patient ÷ those of the incident, or limits of the dependency
+	dose    float64             // workers of the patient ÷ those of the incident, or limits of their dependencies
 	start   time.Duration       // start of the incident's trouble in its own scenario
-	lead    time.Duration       // time before the trouble in the row
-	longest time.Duration       // length of the longest window in the row
-	length  time.Duration       // duration of arrivals
+	lead    time.Duration       // time before the trouble in the simulation
+	longest time.Duration       // length of the longest window in the simulation
+	length  time.Duration       // duration of arrivals in the simulation
 
 	fails      []scenarios.Override // overrides for classes that never fail, where the incident is about failures
 	sets, calm []scenarios.Override // overrides with the incident, and without its trouble
@@ -123,7 +123,7 @@ func (r *row) cast() (why string) {
 	return ""
 }
 
-// clock sets the times of the simulation: the incident's, shortened to what the scenario's jobs and leases need.
+// clock sets the durations of the simulation: the incident's, shortened to what the scenario's jobs and leases need.
 func (r *row) clock() {
 	var run, first, end time.Duration // bound of nearly all run times; last start of a class; end of the trouble
 	for i := range r.sc.Jobs {
@@ -243,7 +243,7 @@ func (r *row) rank(priority int16) int16 {
 	return slices.MaxFunc(r.sc.Jobs, byPriority).Priority + above
 }
 
-// storm adds the incident's storms (timed faults); the run without it gets storms of those names without effect.
+// storm adds the incident's storms (timed faults), and to the run without trouble storms of those names without effect.
 func (r *row) storm() {
 	var storms, calm []scenarios.Storm
 	for _, s := range r.library.Storms {

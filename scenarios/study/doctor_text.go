@@ -27,11 +27,11 @@ type findingJSON struct {
 	Finding
 	Metric string  `json:"metric"` // metric to judge, with its filters
 	Limit  string  `json:"limit"`  // the bound in words, inclusive: below 10s
-	Value  float64 `json:"value"`  // the metric; null: there is no value
+	Value  float64 `json:"value"`  // value of the metric; null: there is none
 	Low    float64 `json:"low"`    // lower end of its 95 % interval; null: there is none
 	High   float64 `json:"high"`   // upper end of its 95 % interval; null: there is none
 	Bound  string  `json:"bound"`  // ">=": the value is a lower bound; else empty
-	Cured  float64 `json:"cured"`  // the metric with the cure; null: there is no value
+	Cured  float64 `json:"cured"`  // value of the metric with the cure; null: there is none
 	// met: the cure holds the limit; missed or unclear: it does not, or perhaps not; empty: it was not simulated
 	Holds results.Outcome `json:"cured_verdict"`
 }

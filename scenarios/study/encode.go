@@ -23,7 +23,7 @@ import (
 // types of these values.
 const format = 6
 
-// line is a value that a study has computed, as a line of JSON in a file.
+// line is a value that a study has computed, such as a cell, as a line of JSON in one of the study's files.
 type line struct {
 	Format int `json:"format"`
 	origin
@@ -33,7 +33,7 @@ type line struct {
 
 // origin identifies the study that a line belongs to, as files may be copied elsewhere.
 type origin struct {
-	Config  string `json:"config"`  // hash of the study
+	Config  string `json:"config"`  // hash of all that determines the study's results
 	Version string `json:"version"` // version of the program that computed the value
 }
 
@@ -79,7 +79,7 @@ func (l line) sum() string {
 // after an interruption. Several processes may append to it. A journal without a path keeps nothing.
 type journal struct {
 	path string
-	from origin // study
+	from origin // study that the lines belong to
 }
 
 // read calls found with each line of the journal. One may be cut off, as by a process that was killed.
@@ -94,7 +94,7 @@ func (j *journal) read(found func(line []byte)) error {
 	return err
 }
 
-// begin creates the journal, unless it exists. Its empty line ends one that was cut off.
+// begin creates the journal, unless it exists, and appends an empty line, which ends one that was cut off.
 func (j *journal) begin() error {
 	if err := os.MkdirAll(filepath.Dir(j.path), 0o777); err != nil {
 		return err

@@ -37,7 +37,7 @@ func ParseShard(text string) (Shard, error) {
 // String returns the shard in the form index/count, as 1/4, which ParseShard parses.
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Of) }
 
-// name returns the name of a shard's files, without the endings.
+// name returns the name of a shard's files without the endings: shard-1-of-4.
 func (s Shard) name() string { return fmt.Sprintf("shard-%d-of-%d", s.Index, s.Of) }
 
 // cells returns the indexes of the shard's cells in a sweep of size cells, ascending.
@@ -54,7 +54,7 @@ const (
 	partial  = ".partial.jsonl" // ending of the journal of an incomplete shard's cells
 )
 
-// shardOf parses the name of a shard's file or folder; ok is false if it is none.
+// shardOf parses the name of a shard's file, such as shard-1-of-4.jsonl; ok is false if it is none.
 func shardOf(name string) (s Shard, ending string, ok bool) {
 	_, err := fmt.Sscanf(name, "shard-%d-of-%d%s", &s.Index, &s.Of, &ending)
 	known := ending == complete || ending == partial
@@ -78,12 +78,12 @@ type Work struct {
 	Damaged bool   // that file is damaged, and its cells are computed again
 
 	parent  string
-	journal journal // of the finished cells
+	journal journal // journal of the finished cells
 	plan    *Plan
 	shard   Shard
 	cells   []int // indexes of the shard's cells, ascending
-	left    []int // those of the unfinished ones
-	done    bool  // the complete file exists
+	left    []int // indexes of the unfinished cells, ascending
+	done    bool  // the complete file exists already
 	afresh  bool
 }
 
@@ -196,7 +196,7 @@ func (w *Work) joined() ([]byte, error) {
 	return text, nil
 }
 
-// Read returns the sweep with the cells found in the shard's file.
+// Read returns the sweep with the cells found in the shard's file, which may be cut short.
 func (w *Work) Read() (*results.Sweep, error) {
 	h, cells, err := readShard(w.Path)
 	if err != nil {

@@ -30,8 +30,8 @@ type MapPlan struct {
 	// Edge is the bound of the far side: values surely above it or, if more is better, below it.
 	// NaN: the far side has the points whose value is only a lower bound.
 	Edge     float64
-	EdgeText string // Edge as the user wrote it; empty: NaN
-	// Progress is called at each round, from one goroutine: it returns a function to call after each
+	EdgeText string // Edge as the user typed it; empty: Edge is NaN
+	// Progress is called before each round of points, from one goroutine: it returns a function to call after each
 	// measured point, from one goroutine at a time.
 	Progress func(policy string, round, points int) (measured func())
 }
@@ -144,7 +144,7 @@ func (p *MapPlan) beyond(value *measure.Value, moreIsBetter bool) bool {
 	return value.Value > p.Edge
 }
 
-// mapRow is the value of one point of a map in JSON or CSV.
+// mapRow is the value of one point of a map, a row in JSON and CSV.
 type mapRow struct {
 	Policy string  `json:"policy"`
 	X      string  `json:"x"`
@@ -232,7 +232,7 @@ func (m *Mapped) reason() string {
 	return ""
 }
 
-// grid returns the values of the coarse grid under one policy as a table.
+// grid returns the values of the coarse grid under one policy as a text table.
 func (m *Mapped) grid(found *Map, o text.TableOptions) string {
 	t := text.Table{Rule: true, Columns: []text.Column{{Key: true}}}
 	for _, x := range m.XValues {

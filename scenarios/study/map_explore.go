@@ -18,7 +18,7 @@ const mostPoints = 20_000
 // 2^depth from one value to the next.
 type Point struct{ X, Y int }
 
-// Patch is a rectangle of a map between four measured points, its corners; inside it nothing is measured.
+// Patch is a rectangle of a map, in positions on its lattice: its corners are measured, and nothing inside it.
 type Patch struct{ X0, X1, Y0, Y1 int }
 
 // Lattice is the grid of all points that a map can measure; an exploration measures a part of them.
@@ -89,7 +89,7 @@ type Map struct {
 	Patches []Patch                    // patches that cover the map, by Y0 and X0
 }
 
-// Explore measures the coarse grid of a map, and halves the cells between points on different sides of its edge.
+// Explore calls measure for the coarse grid of a map, and then for points that halve the cells which its edge crosses.
 func Explore(l *Lattice, measure func(points []Point) ([]results.MapValue, error)) (*Map, error) {
 	m := &Map{Lattice: l, Values: map[Point]results.MapValue{}}
 	for y := 0; y+l.Steps < len(l.Y); y += l.Steps {

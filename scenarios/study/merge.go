@@ -16,7 +16,7 @@ import (
 	"qsim/scenarios"
 )
 
-// summaryJSON is the name of the file with the results of a complete sweep.
+// summaryJSON is the name of the file with the results of a complete sweep, beside its shards.
 const summaryJSON = "sweep.json"
 
 // Merged is a complete sweep, joined from the files of all its shards.
@@ -26,14 +26,14 @@ type Merged struct {
 	Shards   int
 }
 
-// inventory lists the shard files of a sweep found in a folder, with what is wrong with them.
+// inventory lists the shard files of a sweep found in a folder, and what is wrong, for Merge and Missing.
 type inventory struct {
 	dir      string
-	files    []string // paths of shard files, by shard; empty: none
+	files    []string // names of shard files, by shard; empty: none
 	cells    [][]results.Cell
 	damaged  []error
 	problems []error
-	first    string // path of the file with which the others are compared
+	first    string // name of the file with which the others are compared
 	model    *header
 }
 
@@ -246,7 +246,7 @@ func (w *Work) strays() ([]stray, error) {
 	return strays, nil
 }
 
-// belongs returns the origin recorded in a file of a sweep; zero if there is none.
+// belongs returns the study's hash and the program's version stored in a file of a sweep; zero if there are none.
 func belongs(path string) (from origin, err error) {
 	file, err := os.Open(path)
 	if err != nil {

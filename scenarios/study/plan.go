@@ -65,7 +65,7 @@ func (s *Source) setting(more []scenarios.Override) (*scenarios.Scenario, error)
 	return sc, nil
 }
 
-// Invalid is the error for a scenario that does not load, with its diagnostics.
+// Invalid is the error for a scenario that does not load: it has its diagnostics, at least one of them an error.
 type Invalid struct{ Found diagnostics.List }
 
 // Error returns the message of the first diagnostic.
@@ -73,7 +73,7 @@ func (e *Invalid) Error() string { return e.Found[0].Message }
 
 // SettingError is the error for a scenario that cannot be simulated with some values of its keys.
 type SettingError struct {
-	Sets []scenarios.Override // the values
+	Sets []scenarios.Override // values of the keys
 	Err  error
 }
 
@@ -90,7 +90,7 @@ func (e *SettingError) Values() []string {
 	return plain.Map(e.Sets, func(o scenarios.Override) string { return o.Path + "=" + o.Value })
 }
 
-// Plan is a scenario with the keys that a sweep varies, before any simulation.
+// Plan is a scenario with the keys that a sweep varies: what to simulate, before any simulation.
 type Plan struct {
 	Source Source
 	Axes   []Axis
@@ -98,7 +98,7 @@ type Plan struct {
 	Sweep results.Sweep
 
 	base  *scenarios.Scenario // unchanged scenario
-	known map[string]bool     // warnings about base
+	known map[string]bool     // messages of the warnings about base
 }
 
 // New plans a sweep; version is the version of the program. The unchanged scenario must be free of errors; Check
@@ -180,7 +180,7 @@ func setsOf(axes []results.Axis, values []string) (sets []string) {
 	return sets
 }
 
-// Load loads the scenario with the values of a cell.
+// Load loads the scenario with the values of a cell, which may not change the policies' labels: see Source.Load.
 func (p *Plan) Load(cell int) (*scenarios.Scenario, diagnostics.List, error) {
 	sc, found, err := p.Source.Load(p.Overrides(cell))
 	if sc == nil || err != nil {

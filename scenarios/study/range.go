@@ -112,7 +112,7 @@ func (r Range) Between(a, b Value) (Value, bool) {
 	return v, true
 }
 
-// append adds the values of one part of a comma-separated list: a single value or a range.
+// append adds the values of one part of a comma-separated list, a single value or a range, to the list.
 func (r *Range) append(part string) error {
 	from, rest, isRange := strings.Cut(part, "..")
 	if !isRange {

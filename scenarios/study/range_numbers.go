@@ -23,11 +23,11 @@ const (
 	aShare         // base unit: 1
 )
 
-// unit is a unit in which numbers in a range are written.
+// unit is a unit in which numbers in a range are written, such as /s or %, with its dimension.
 type unit struct {
 	sort   sort
 	suffix string
-	size   *big.Rat // in base units
+	size   *big.Rat // size of the unit in base units
 }
 
 // units lists the units that have one suffix each. The last one, of plain numbers, has the empty suffix, with which all
@@ -133,7 +133,7 @@ type part struct {
 	column int // position in the list, in characters, from 1
 }
 
-// split splits a list at its commas, except those in brackets and quotes.
+// split splits a list of values at its commas, except those in brackets and quotes.
 func split(text string) (parts []part, err error) {
 	var open []rune
 	quote, begun := rune(0), 0

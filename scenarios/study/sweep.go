@@ -81,7 +81,7 @@ type simulator struct {
 	ended  func(*measure.Run) // called with the run of every simulation, from several goroutines at once; may be nil
 }
 
-// simulation is a function that simulates a task.
+// simulation is a function that simulates a task: it returns settings for measuring, and a run per seed and policy.
 type simulation = func(t *task) (*measure.Settings, []measure.Run, error)
 
 // all runs the function do for each index below n, in any order and from several goroutines at once; do gets a function

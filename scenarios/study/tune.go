@@ -55,7 +55,7 @@ func (p *Problem) Run(ctx context.Context, progress func(policy string)) (*resul
 	return t, kept.remove()
 }
 
-// search searches for the best setting for one policy.
+// search searches for the best setting for one policy, checks it with fresh seeds, and returns it with all it tried.
 func (p *Problem) search(ctx context.Context, s *simulated) (*results.TunedPolicy, error) {
 	var a *answer
 	var err error
@@ -104,7 +104,7 @@ func (p *Problem) search(ctx context.Context, s *simulated) (*results.TunedPolic
 }
 
 // confirm checks the best setting against the objectives once more, with as many fresh seeds as chose it. A search goes
-// by the mean of the seeds' values, qsim run by the jobs of all seeds: a setting that misses so is not known to meet.
+// by the mean of the seeds' values, qsim run by the jobs of all seeds: one that misses in this way becomes unclear.
 func (p *Problem) confirm(ctx context.Context, s *simulated, a *answer, out *results.TunedPolicy) error {
 	best, objectives := a.tried[a.best], p.objectives[s.policy]
 	if len(objectives) == 0 {

@@ -46,7 +46,7 @@ type answer struct {
 	tried    []*candidate
 	best     int        // index of the best setting in tried; -1: none
 	decided  bool       // no better setting meets the objectives, or none does, at the confidence
-	spent    int        // seeds spent before those of the candidates
+	spent    int        // seeds used by successive halving, with which later candidates are not judged
 	refuted  bool       // fresh seeds do not confirm that the best setting meets the objectives
 	monotone bool       // by bisection: no verdict contradicts another
 	level    float64    // by bisection: confidence of each verdict
@@ -85,8 +85,8 @@ func bisect(ctx context.Context, b *bisection) (*answer, error) {
 	return &b.answer, b.err
 }
 
-// neighbours checks the result of a bisection by judging the values next to it: the next easier value must meet all
-// objectives, the one before the last that failed must not. Where verdicts contradict each other it judges all values.
+// neighbours checks the result of a bisection, at index high, by judging values beside it: the next easier one must
+// meet all objectives, the one two before must not. Where verdicts contradict each other it judges all.
 func (b *bisection) neighbours(ctx context.Context, high int) {
 	for _, at := range []int{high + 1, high - 2} {
 		if at >= 0 && at < len(b.order) {
@@ -182,7 +182,7 @@ func (c *candidate) bounded() bool {
 
 func (c *candidate) margins() []float64 { return plain.Map(c.seen, observation.margin) }
 
-// judge returns whether all objectives are met, each at the given confidence, and the index of the first missed one.
+// judge returns met, missed or unclear for all objectives, each at the confidence, and the index of a missed one or -1.
 func (c *candidate) judge(objectives []measure.Objective, confidence float64) (outcome results.Outcome, missed int) {
 	outcome = results.Met
 	for k := range objectives {

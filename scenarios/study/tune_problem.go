@@ -31,7 +31,7 @@ const (
 func (a Aim) ofKey() bool    { return a == Smallest || a == Largest }
 func (a Aim) ofMetric() bool { return a == Minimize || a == Maximize }
 
-// Problem describes a search: the scenario, the keys with their values, and the aim.
+// Problem describes a search for the best setting of a scenario: the keys with their values, and the aim.
 type Problem struct {
 	Source       Source // scenario, with the objectives
 	Axes         []Axis
@@ -59,7 +59,7 @@ const (
 	// firstSeeds is the number of seeds of a setting before its first verdict: a failure of one seed in seven is missed
 	// once in 25 searches, and with as many fresh seeds once in 600.
 	firstSeeds   = 20
-	pilotSeeds   = 20 // number of seeds in the first stage of KN
+	pilotSeeds   = 20 // number of seeds of each setting in the first stage of KN
 	mostForKN    = 32
 	halvingSeeds = 4
 )

@@ -141,7 +141,7 @@ func backwards(tried []*candidate) bool {
 	return met > 0 && !slices.ContainsFunc(tried[:met], misses) && plain.Count(tried[met:], misses) == len(tried)-met
 }
 
-// counted returns a number followed by its noun and verb in singular or plural.
+// counted returns a number followed by a noun (and verb) in singular or plural: 1 seed, 3 seeds.
 func counted(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, plain.Either(n == 1, one, many))
 }
@@ -235,7 +235,7 @@ func (p *Problem) missing(a *answer) string {
 	return fmt.Sprintf("%d of %d values (%s)", n, p.plan.Size(), strings.Join(left, ", "))
 }
 
-// share returns a share as a percentage of up to four digits.
+// share returns a share of 1 as a percentage of up to four digits: 95 %.
 func share(v float64) string { return fmt.Sprintf("%.4g %%", 100*v) }
 
 // TuningTable returns the settings tried by a search: as CSV a row for each, or for people a table for each policy with

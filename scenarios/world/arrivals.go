@@ -27,10 +27,10 @@ type arrival struct {
 
 // drawGap and the constants below tell apart the random draws for one arrival, or one on-off phase, of a class.
 const (
-	drawGap    = 0 // gap before the arrival of that number
-	drawOn     = 1 // length of the phase of that number
+	drawGap    = 0 // gap before an arrival
+	drawOn     = 1 // length of an on phase
 	drawOff    = 2
-	drawAccept = 3 // whether that candidate arrives, or that line of a trace comes once more
+	drawAccept = 3 // whether a candidate of thinned arrives, or a line of a trace counts once more
 )
 
 // newProcess returns the arrival process of a class under one seed; the caller closes it if it is an io.Closer.
@@ -94,7 +94,7 @@ func burstFactors(sc *scenarios.Scenario, class int) (all []strike) {
 	return all
 }
 
-// classDraws is the random number generator for the arrivals of one class.
+// classDraws draws the random numbers for the arrivals of one class, each keyed by the arrival's number and a purpose.
 type classDraws struct {
 	rand  keyed.Rand
 	class int
@@ -185,7 +185,7 @@ func (x *intensity) after(at, arrivals float64) float64 {
 	return x.stop
 }
 
-// phases is the state of an on-off arrival process, which begins on. It can be asked only for ascending times.
+// phases is the state of an on-off arrival process, which begins on. The times given to now must ascend.
 type phases struct {
 	draws   classDraws
 	on, off dist.Dist
@@ -230,7 +230,7 @@ func (t *thinned) next() (arrival, bool) {
 	}
 }
 
-// batches is an arrival process with batches of jobs at equal intervals.
+// batches is an arrival process with batches of jobs at equal intervals, their size multiplied by storms.
 type batches struct {
 	size               float64
 	start, every, stop engine.Time

@@ -6,7 +6,7 @@ package world
 type bitmap map[uint64]*[pageWords]uint64
 
 const (
-	pageBits  = 15 // pages of 4 KiB
+	pageBits  = 15 // low bits of a number, its place in a page of 4 KiB
 	pageWords = 1 << pageBits / 64
 )
 

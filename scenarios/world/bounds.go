@@ -22,29 +22,29 @@ type Bounds struct {
 	Nodes   int
 	Heal    time.Duration // time at which all storms and their after-effects are over; ForEver: never
 	Come    int           // number of jobs that arrive
-	Loses   bool          // leases may be lost for good
+	Loses   bool          // leases may be lost, and their jobs never recovered
 	Enqueue time.Duration // longest delay of an enqueue
 
 	last   time.Duration
 	serial map[engine.JobID]uint32 // serial key by job; missing: the job has none
 	keys   int                     // number of distinct serial keys
 
-	mean, most      [engine.NumOps]time.Duration // mean and longest delay of each way of a call
+	mean, most      [engine.NumOps]time.Duration // by operation, mean and longest one-way delay of a call
 	perJob          time.Duration                // longest additional delay for each job in a call
 	congested       bool                         // calls may wait for each other, or for rows
 	perRow          time.Duration
 	poll            time.Duration     // longest pause before a poll
 	every, first    time.Duration     // longest time between two promotions, and before the first
-	retry           *policies.Backoff // of all classes, see Reckons
+	retry           *policies.Backoff // retry policy of all classes, see Reckons
 	service         time.Duration     // longest service time
-	timeout         time.Duration     // of an execution; 0: none
+	timeout         time.Duration     // execution timeout; 0: none
 	free            int               // most attempts of a job in a row that cost nothing, see uncharged
 	delays, touches bool              // a storm delays calls, or disturbs them in any way
 	// undisturbed returns the run time and the outcome that an attempt has without storms.
 	undisturbed func(id engine.JobID, delivery int32) (runs time.Duration, fails bool)
 }
 
-// ForEver stands for a duration without a bound.
+// ForEver stands for no bound: a duration at least as long counts as endless.
 const ForEver = 1000 * time.Hour
 
 // Bounds computes upper bounds on the durations of the simulation's jobs and calls once its storms are over.

@@ -107,7 +107,7 @@ func storeOptions(sc *scenarios.Scenario) engine.StoreOptions {
 	return o
 }
 
-// delaysOf returns the distributions of the one-way delays of store calls, by operation; no operation has number 0.
+// delaysOf returns the distributions of the one-way delays of store calls, by operation; nil at 0, which is none.
 func delaysOf(s *spec.Store) [engine.NumOps]*scenarios.Distribution {
 	return [engine.NumOps]*scenarios.Distribution{
 		engine.OpClaim: &s.Claim, engine.OpCommit: &s.Commit, engine.OpExtend: &s.Extend, engine.OpRecover: &s.Recover,
@@ -115,7 +115,7 @@ func delaysOf(s *spec.Store) [engine.NumOps]*scenarios.Distribution {
 	}
 }
 
-// linksOf returns the delays of calls to and from the store, and the time that a call takes for each row in it.
+// linksOf returns the one-way delays of store calls, and what each job in a call and each row that it reads add.
 func linksOf(s *spec.Store) sim.Links {
 	l := sim.Links{PerJob: s.PerJob.Dist()}
 	for op, d := range delaysOf(s) {

@@ -27,7 +27,7 @@ func delayBounds(b *policies.Backoff) func(least, most int32) (shortest, longest
 	}
 }
 
-// mostDelay returns the longest backoff before jitter, in nanoseconds.
+// mostDelay returns the longest backoff of a retry policy, before jitter, in nanoseconds.
 func mostDelay(b *policies.Backoff) float64 {
 	if b.Max > 0 {
 		return min(float64(b.Max), float64(policies.Century))
@@ -35,7 +35,7 @@ func mostDelay(b *policies.Backoff) float64 {
 	return float64(policies.Century)
 }
 
-// undisturbed returns the backoff after the n-th failure before jitter, in nanoseconds.
+// undisturbed returns the backoff of a retry policy after the n-th failure, before jitter, in nanoseconds.
 func undisturbed(b *policies.Backoff, n float64) float64 {
 	d := 0.0
 	first := float64(b.First)
@@ -67,7 +67,7 @@ func undisturbed(b *policies.Backoff, n float64) float64 {
 	return min(d, mostDelay(b))
 }
 
-// jittered returns the shortest and the longest delay, with jitter, for a backoff of d nanoseconds.
+// jittered returns the shortest and the longest delay, with jitter, for a backoff of d nanoseconds after failure n.
 func jittered(b *policies.Backoff, n, d float64) (low, high float64) {
 	share := d * b.Jitter.Share().Float()
 	switch b.Jitter.Kind() {

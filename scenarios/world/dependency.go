@@ -137,7 +137,7 @@ type row struct {
 	order    uint64
 }
 
-// delivery identifies one attempt of a job.
+// delivery identifies one attempt of a job by the job and the number of its claim.
 type delivery struct {
 	job    engine.JobID
 	number int32

@@ -25,7 +25,7 @@ type left struct {
 	chain time.Duration
 	keys  map[uint32]time.Duration
 	delay func(least, most int32) (shortest, longest time.Duration)
-	step  time.Duration // time between two attempts, besides their delay
+	step  time.Duration // time between two attempts, besides their run time and the retry's delay
 }
 
 // Deadline returns an upper bound on the time at which every job has ended, and one on the wait of a ready job while
@@ -112,10 +112,10 @@ func (b *Bounds) need(l *left, u *unfinished.Job) {
 	l.chain = max(l.chain, chain)
 }
 
-// mostTries is the highest number of attempts of one job that the bounds count.
+// mostTries is the highest limit on the attempts of one job that the bounds use, and the most that they look at.
 const mostTries = 1000
 
-// limits reports whether the attempts of a job have a limit that the bounds count with.
+// limits reports whether a job's attempts are limited, and to at most mostTries: the bounds ignore a higher limit.
 func (b *Bounds) limits() bool { return b.retry.MaxAttempts > 0 && b.retry.MaxAttempts <= mostTries }
 
 // chargesExpiry reports whether an attempt whose lease expires counts towards a limit on the attempts of its job.

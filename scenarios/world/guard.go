@@ -18,7 +18,7 @@ import (
 	"qsim/scenarios"
 )
 
-// guard runs the optional invariant checker of a simulation.
+// guard runs the optional invariant checker of a simulation: nothing happens without one.
 type guard struct {
 	checker *check.Checker // nil: the simulation is not checked
 	policy  func() engine.Policy
@@ -79,7 +79,7 @@ func (g *guard) run(s *sim.Sim, events int) bool {
 // broken reports whether an invariant has broken. The simulation may have gone on for a while since.
 func (g *guard) broken() bool { return g.checker != nil && g.checker.Breach() != nil }
 
-// audit compares the content of the store with the recorded events.
+// audit has the checker compare the content of the store with the recorded events; it notes a breach.
 func (g *guard) audit(s *sim.Sim) {
 	store := s.Store().(*memstore.Store)
 	g.checker.Balance(plain.Must(store.Stats(context.Background(), 0)))
@@ -120,7 +120,7 @@ func countsAll(sc *scenarios.Scenario) bool {
 		!slices.ContainsFunc(sc.Jobs, func(j scenarios.JobClass) bool { return j.Patience != nil })
 }
 
-// breached returns the error for a broken invariant, with the history of the job, recorded by running the seed again.
+// breached returns the error for a broken invariant, with the history of its job, recorded by running the seed again.
 func (w *world) breached(seed uint64, g *guard) error {
 	b := g.checker.Breach()
 	err := &Broken{Policy: w.sc.Policies[w.index].Label, Seed: seed, At: b.At.Sub(0), Cause: b}

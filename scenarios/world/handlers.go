@@ -19,11 +19,11 @@ import (
 type handlers struct {
 	rand    keyed.Rand
 	classes []handlerClass
-	quiet   []int   // by node, number of executions during which it sends no heartbeat
+	quiet   []int   // by node, number of running executions that block its heartbeats
 	met     []int64 // by storm, number of attempts that it changed, or how often one of its controls had an effect
 }
 
-// handlerClass holds the run times, failures and storms for attempts of one class.
+// handlerClass holds the distributions of run times, the failures and the storms for attempts of one class.
 type handlerClass struct {
 	plain         bool // nothing but failures and slow storms befalls an attempt
 	service       dist.Dist
@@ -157,7 +157,7 @@ func (h *handlers) Begin(now engine.Time, node int32, j *engine.Job) sim.Executi
 	return x
 }
 
-// work draws the run time and the outcome of an attempt that no storm makes hang or kill its process.
+// work draws run time and error of an attempt, without its dependency and storms that make it hang or kill its process.
 func (h *handlers) work(now engine.Time, c *handlerClass, j *engine.Job, x *sim.Execution) {
 	kind, takes := h.fails(now, c, j)
 	x.Error, x.Runs = kind, h.runTime(now, c, j, takes)

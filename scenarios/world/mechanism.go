@@ -15,7 +15,7 @@ import (
 type Mechanism struct {
 	Phase    string        // names of the storms, or "calm", or "drain" when no more jobs arrive
 	From, To time.Duration // scenario time of the phase; the last phase ends with the last execution
-	Lasts    time.Duration // length on the wall clock, over all rounds
+	Lasts    time.Duration // length on the wall clock, over all runs
 	Attempts int64
 	Busy     time.Duration // run time of all executions together
 	Claims   Calls

@@ -19,7 +19,7 @@ import (
 type callers struct {
 	*workload
 	next    engine.Recorder
-	delay   enqueueDelay // of first copies; nil: none
+	delay   enqueueDelay // enqueue delay of first copies; nil: none
 	classes []patience
 
 	waiting map[engine.JobID]struct{} // copies whose callers still wait
@@ -27,7 +27,7 @@ type callers struct {
 	order   uint64
 
 	ahead   engine.NewJob // the next arrival, if it is not a resubmission
-	aheadAt engine.Time   // engine.Never: there are no more arrivals
+	aheadAt engine.Time   // its time; engine.Never: there are no more arrivals
 }
 
 // enqueueDelay is a function that returns the time from a job's arrival until it is enqueued.

@@ -148,7 +148,7 @@ func lastStorm(sc *scenarios.Scenario) (end engine.Time) {
 	return end.Add(late)
 }
 
-// longestRun is an upper bound on the virtual time of any run.
+// longestRun is an upper bound on the virtual time of any run, low enough for sums of a few not to overflow.
 const longestRun = time.Duration(math.MaxInt64 / 4)
 
 // outlasts returns how long the effect of a storm, such as a delayed call, may last after the storm's window, with the

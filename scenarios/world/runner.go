@@ -138,7 +138,7 @@ func (w *world) replicate(ctx context.Context, seed uint64) (*measure.Run, error
 	return run, nil
 }
 
-// simulate runs one seed. The error is ctx.Err(), a *FileError or a *Broken.
+// simulate runs one seed and measures it. The error is ctx.Err(), a *FileError or a *Broken.
 func (w *world) simulate(ctx context.Context, seed uint64) (run *measure.Run, err error) {
 	workload, err := newWorkload(w.sc, keyed.Rand{Seed: seed})
 	if err != nil {
@@ -193,7 +193,7 @@ func (w *world) start(seed uint64, workload *workload, watch func(cfg *sim.Confi
 	return sim.New(cfg), collector
 }
 
-// scaled multiplies a duration by a factor of at least 0.
+// scaled multiplies a duration by a factor of at least 0; the product is at most the longest draw.
 func scaled(d time.Duration, factor float64) time.Duration {
 	x := float64(d) * factor
 	if x >= float64(dist.LongestDraw) {

@@ -99,7 +99,7 @@ func describeJobs(sc *scenarios.Scenario, s *measure.Settings) {
 	}
 }
 
-// ofSeconds returns a number of seconds as a duration, at most the longest of a scenario.
+// ofSeconds returns a number of seconds as a duration, at most the longest that a scenario may have.
 func ofSeconds(n float64) time.Duration {
 	return time.Duration(min(n, quantity.Longest.Seconds()) * float64(time.Second))
 }

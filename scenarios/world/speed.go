@@ -45,7 +45,7 @@ func (s *Speed) UnmarshalText(text []byte) error {
 // String returns the speed in the form that UnmarshalText parses.
 func (s Speed) String() string { return quantity.Decimal(big.NewRat(s.Num, s.Den), 18) + "x" }
 
-// Float returns the speed as a number.
+// Float returns the speed as a number: seconds of the scenario in one second of the wall clock.
 func (s Speed) Float() float64 { return float64(s.Num) / float64(s.Den) }
 
 // Real converts a duration of the scenario to the wall clock, rounded to a nanosecond, but to 0 only if it is 0.
@@ -96,7 +96,7 @@ func onWall[T any](s Speed, configuration T) T {
 	return configuration
 }
 
-// convert changes every duration in v by the function to.
+// convert replaces every duration in v, as onWall describes, by the result of the function to.
 func (s Speed) convert(v reflect.Value, to func(d time.Duration) time.Duration) {
 	switch x := v.Addr().Interface().(type) {
 	case *time.Duration:

@@ -21,7 +21,7 @@ type troubles struct {
 	faults   []fault.Fault
 	slows    []fault.Slow
 
-	// Index in Scenario.Storms of the storm behind each control, fault and slowdown.
+	// Indexes in Scenario.Storms: those of the storms behind each control, fault and slowdown.
 	ofControl, ofFault, ofSlow []int
 }
 
@@ -113,8 +113,8 @@ type strike struct {
 	factor float64          // factor on run times, the limit or the rate of arrivals
 }
 
-// strikeOf returns what storm i does to attempts, limits or arrivals, in the form for simulations, and its effect as
-// all its keys say, which may be on something else, such as processes.
+// strikeOf returns the strike of storm i, and all that its keys mean, which may be an effect on something else, such as
+// processes.
 func strikeOf(sc *scenarios.Scenario, i int) (strike, spec.Effect) {
 	x := sc.Storms[i].Effect()
 	s := strike{Window: windowOf(&sc.Storms[i]), storm: i, rate: cmp.Or(x.Fails, x.Hangs, x.Kills),
@@ -150,7 +150,7 @@ type level struct {
 }
 
 // levels is a piecewise constant function of time, from 0 on: the product of the factors of all storms that are active.
-// It can be asked only for ascending times.
+// The times given to now must ascend.
 type levels struct {
 	all []level
 	at  int // index of the present level

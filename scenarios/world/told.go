@@ -44,7 +44,7 @@ func readsLike(wrapper, policy engine.Policy, speed Speed) engine.Policy {
 // told is a fetch policy wrapped for a checker, which verifies its plans (what to claim), and claims against plans.
 type told struct {
 	engine.Policy
-	law     policies.Law // law of the policy's plans; nil: none
+	law     policies.Law // rules that the policy's plans must keep; nil: none
 	checker *check.Checker
 	node    int32
 	sent    bool                   // see Watch
@@ -53,7 +53,7 @@ type told struct {
 	kinds   engine.Kinds           // kinds of jobs that the latest plan may claim
 	idle    int                    // idle workers at the latest plan
 	whole   bool                   // the terms of the latest plan are for all jobs of a class
-	// allows holds, by class of its terms, how many jobs it may claim by those that take any ready job of the class.
+	// allows holds, by class, how many jobs the latest plan may claim by terms that take any ready job of the class.
 	allows [engine.NumClasses + 1]int
 	left   bool // the latest claim may have left ready jobs of a class
 	goesOn bool // workers are idle and jobs may be left: the engine must plan again at once

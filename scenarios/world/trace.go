@@ -24,7 +24,7 @@ type trace struct {
 	levels   levels
 	share    float64 // share of the lines that arrive, in [0, 1]
 	draws    classDraws
-	tenantOf func(name string) engine.TenantID // 0: there is no such tenant
+	tenantOf func(name string) engine.TenantID // ID of a tenant by name; 0: there is no such tenant
 	index    uint64
 	over     bool
 	err      error // reason why the trace ended early, if not nil

@@ -23,7 +23,7 @@ type Wall struct {
 	speed    Speed
 	workload *workload
 	config   engine.Config
-	mutex    sync.Mutex // of setup.handlers
+	mutex    sync.Mutex // guards setup.handlers
 }
 
 // OnWallClock returns the Wall of a policy of sc, by its index, under a seed at a speed. The error names the keys of
@@ -56,7 +56,7 @@ func (w *Wall) Policy() engine.Policy {
 	return readsLike(&fastPolicy{Policy: p, speed: w.speed, rules: map[*engine.Rule]*engine.Rule{}}, p, w.speed)
 }
 
-// Options returns the store options of the scenario, without the count of rows for the simulated cost of a claim.
+// Options returns the store options of the scenario, without the count of rows that only a simulated claim needs.
 func (w *Wall) Options() engine.StoreOptions {
 	o := onWall(w.speed, w.setup.Options)
 	o.CountAhead = false

@@ -24,7 +24,7 @@ type Delays struct {
 	Late     []Sample   // delay with which an engine notices a deadline
 	Stalls   Stalls
 	Speed    Speed   // speed of the measured run
-	Phases   []Phase // ascending, from 0 on; none: the simulation and the measured run pass alike
+	Phases   []Phase // ascending, from 0 on; none: each time of a simulation stands for the same time of the run
 }
 
 // Stalls holds the spans of a measured run, each of milliseconds, in which engines, arrivals or the store stood still:
@@ -74,7 +74,7 @@ type Span struct{ From, For time.Duration }
 // Overlay holds measured delays in the form that a simulation applies: all times are the scenario's.
 type Overlay struct {
 	delays Delays        // with values in ascending order of their times
-	always []Phase       // the one phase of stalls
+	always []Phase       // a single phase, for stalls
 	moment time.Duration // half the length of the window from which delays are drawn
 	// Draw is the number of a simulation among several with the same delays: each has draws of its own, and begins at
 	// another measured time.
@@ -110,7 +110,7 @@ func (d *Delays) Overlay() *Overlay {
 // unrepeated is a period longer than any run, for measurements that a simulation does not repeat.
 const unrepeated = 1 << 62
 
-// goldenSection is the golden ratio's fraction of 2^64, to the nearest odd number.
+// goldenSection is the golden ratio's fraction of 2^64, to the nearest odd number: its multiples spread evenly.
 const goldenSection = 0x9E3779B97F4A7C15
 
 // turned returns at which offset in a phase's measured part a simulation begins to draw delays: its number, Draw, times

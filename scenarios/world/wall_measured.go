@@ -46,7 +46,7 @@ func (o *Overlay) Alter(_ int, _ uint64, cfg *sim.Config) {
 // heldUp is a workload whose jobs are delayed during given spans of time, and arrive together at the end of each.
 type heldUp struct {
 	sim.Workload
-	spans []Span      // spans that have not begun, ascending
+	spans []Span      // spans that delay jobs and have not begun, ascending
 	until engine.Time // latest end of those that have
 }
 
@@ -64,9 +64,9 @@ type measured struct {
 	*Overlay
 	rand     keyed.Rand
 	handlers sim.Handlers
-	frozen   []Span                         // spans that are not over
+	frozen   []Span                         // stalls of the store that are not over
 	calls    map[callKey]measuredCall       // calls under way
-	shown    map[engine.JobID]time.Duration // Enqueued.Call of each job that was never claimed
+	shown    map[engine.JobID]time.Duration // Enqueued.Call of each job that has not been claimed
 	began    map[delivery]engine.Time       // start times of executions
 }
 
@@ -86,7 +86,7 @@ type callKey struct {
 const (
 	drawOverrun = 1<<16 - 2
 	drawAsked   = 0
-	drawLate    = 1 // draw of ForTick
+	drawLate    = 1 // the last three are draws of the purpose ForTick
 	drawWake    = 2
 	drawEnqueue = 3
 )
@@ -139,7 +139,7 @@ func (m *measured) through(now engine.Time, d time.Duration) time.Duration {
 	return end.Sub(now)
 }
 
-// lateness draws the delay with which a node notices a deadline.
+// lateness draws the measured delay with which a node notices a deadline (timer).
 func (m *measured) lateness(node int32, due engine.Time) time.Duration {
 	return m.sample(due, m.delays.Late, m.rand.Uniform(keyed.ForTick, uint64(due), uint64(node), drawLate))
 }
@@ -169,7 +169,7 @@ func (m *measured) claimed(c *engine.Call) {
 	}
 }
 
-// real converts a time of the scenario to the wall clock.
+// real converts a time of the scenario to the wall clock of the measured run.
 func (m *measured) real(t engine.Time) time.Duration { return m.delays.Speed.Real(time.Duration(t)) }
 
 // Begin begins an execution, with a measured overrun added to its run time. Executions of a node that end at the same

@@ -48,7 +48,7 @@ type claimed struct {
 	number int
 }
 
-// claimCall adds up the times of a claim at the store that follow from its jobs: each may be wrong by half an enqueue.
+// claimCall averages the times of a claim at the store that follow from its jobs: each may be wrong by half an enqueue.
 type claimCall struct {
 	sum   float64
 	count int

@@ -38,7 +38,7 @@ type stream struct {
 type classStamp struct {
 	class   int
 	proto   engine.NewJob
-	grain   engine.Time // of the times at which delayed jobs are due; 0: none
+	grain   engine.Time // granularity of the times at which delayed jobs are due; 0: none
 	tenants dist.Zipf
 	only    bool                            // there is only one tenant
 	tenant  func(index int) engine.TenantID // maps a tenant's rank to its ID

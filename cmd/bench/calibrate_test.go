@@ -31,8 +31,8 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// TestLearn computes by hand the delays in a probe's records: a claim that woke the engine, one
-// delayed by a stall, and executions longer than requested.
+// TestLearn compares measured delays with those computed by hand from a probe's records: a claim caused by a wake, a
+// call delayed by a stall, and executions longer than requested.
 func TestLearn(t *testing.T) {
 	const ms = time.Millisecond
 	p := new(probe)
@@ -246,7 +246,7 @@ func TestArrivals(t *testing.T) {
 	}
 }
 
-// TestSlowStorm: a store that is slow for all of a storm does not stand still in it.
+// TestSlowStorm: a store that is slow for all of a storm has no stalls in it, as usual durations follow the storm.
 func TestSlowStorm(t *testing.T) {
 	const ms = time.Millisecond
 	p := new(probe)
@@ -301,7 +301,7 @@ policies: [{kind: fifo`+map[string]string{"moved": ", with: {storms.down.at: 60s
 	}
 }
 
-// phases returns those for which 200 ms before a storm, that long in it, and 200 ms after it were measured at 100x.
+// phases returns the phases of a calibration at 100x: 200 ms before a storm, its length in it, and 200 ms after it.
 func phases(from, to, storm time.Duration) []world.Phase {
 	const ms = time.Millisecond
 	return []world.Phase{{Measured: world.Span{For: 200 * ms}, Steady: true}, {From: from, Measured: world.Span{From: 200 * ms, For: storm}},

@@ -84,7 +84,7 @@ func TestRegression(t *testing.T) {
 	}
 }
 
-// TestSenseOfMetrics compares the gated directions with those of the metrics.
+// TestSenseOfMetrics: benchmark units of a scenario's metrics are better low or high as the metrics themselves are.
 func TestSenseOfMetrics(t *testing.T) {
 	for _, info := range measure.Metrics() {
 		if less, more := better(metricUnit(info)); less != info.LessIsBetter || more != info.MoreIsBetter {
@@ -201,7 +201,7 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestSample prints times with at least three digits, and as numbers what is no time, or none of a person's life.
+// TestSample: times are rounded to three digits or more; other units and times above 1e9 s are plain numbers.
 func TestSample(t *testing.T) {
 	for _, tt := range []struct {
 		unit  string

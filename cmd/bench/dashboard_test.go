@@ -15,16 +15,16 @@ var rewrite = flag.Bool("rewrite", false, "write the dashboard again")
 // dashboardFile is the dashboard for Grafana, which panels and TestDashboard describe.
 const dashboardFile = "../qbench/dashboard.json"
 
-// panel is a chart of the dashboard: queries to Prometheus by name.
+// panel is a chart of the Grafana dashboard: its title, explanation and unit, and PromQL queries, each with its legend.
 type panel struct {
 	title, about, unit string
 	queries            [][2]string
 }
 
-// ofJob is the selector for the workers of one queue: those scraped under the chosen Prometheus jobs.
+// ofJob is the PromQL selector for the workers of one queue: those scraped under the chosen Prometheus jobs.
 const ofJob = `job=~"$job"`
 
-// toSpeed is the expression that converts real times to scenario times of a worker that runs faster than its clock.
+// toSpeed is the PromQL expression for the speed of workers, by which real times are converted to scenario times.
 const toSpeed = "scalar(max(qsim_speed{" + ofJob + "}) or vector(1))"
 
 func runningQuantile(q, name string) string {
@@ -32,7 +32,7 @@ func runningQuantile(q, name string) string {
 		"_seconds_bucket{" + ofJob + "}[$__rate_interval]))) * " + toSpeed
 }
 
-// foretold returns the query for a metric of a simulation, over all jobs unless a filter narrows it.
+// foretold returns the PromQL query for a metric that a simulation predicts, of all jobs unless a filter narrows it.
 func foretold(name string, filter ...string) string {
 	return "qsim_predicted_" + name + `{scenario="$scenario",policy="$policy",` + cmp.Or(strings.Join(filter, ","),
 		`estimate="mean",during="",after="",class="",tenant=""`) + "}"
@@ -49,7 +49,7 @@ func perSecondOf(name string) string {
 	return "sum(rate(qsim_" + name + "{" + ofJob + "}[$__rate_interval]))"
 }
 
-// most returns a gauge of the whole queue, which each process reports.
+// most returns the PromQL query for a gauge of the whole queue: each process reports it, and the highest value counts.
 func most(name string) string { return "max(qsim_" + name + "{" + ofJob + "})" }
 
 var panels = func() []panel {
@@ -95,7 +95,7 @@ var panels = func() []panel {
 var variables = [][2]string{{"job", "qsim_workers"}, {"scenario", "qsim_predicted_claims"},
 	{"policy", `qsim_predicted_claims{scenario="$scenario"}`}}
 
-// dashboard returns the panels as Grafana imports them, two to a row.
+// dashboard returns the panels as the JSON that Grafana imports, two to a row.
 func dashboard(t *testing.T) []byte {
 	type object = map[string]any
 	source := object{"type": "prometheus", "uid": "${source}"}
@@ -130,11 +130,11 @@ func dashboard(t *testing.T) []byte {
 	return append(text, '\n')
 }
 
-// unselected matches a metric without a selector.
+// unselected matches, in a PromQL query, the name of a metric without a selector.
 var unselected = regexp.MustCompile(`\bqsim_\w+\b[^{\w]`)
 
-// TestDashboard holds the dashboard to its panels, and these to one queue and one kind of time; TestPrometheus, that each
-// query has an answer.
+// TestDashboard: the dashboard's file is that of its panels, whose queries all select one queue and one kind of time.
+// TestPrometheus checks that each query has a result.
 func TestDashboard(t *testing.T) {
 	want := dashboard(t)
 	if *rewrite {

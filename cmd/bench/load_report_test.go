@@ -20,7 +20,7 @@ import (
 	"qsim/scenarios"
 )
 
-// told returns a round with distinct numbers only: 2 jobs of 100 were lost, 3 were executed twice,
+// told returns the measurements of a round with distinct numbers only: 2 jobs of 100 were lost, 3 were executed twice,
 // and all phases have different durations.
 func told() *loaded {
 	const ms = time.Millisecond
@@ -37,7 +37,7 @@ func told() *loaded {
 	return r
 }
 
-// toldMetrics holds the numbers of told, by their units in the format of benchmarks.
+// toldMetrics holds the expected metrics of the round that told returns, by their units in the Go benchmark format.
 var toldMetrics = map[string]float64{
 	"jobs/s": 47.5, "lost": 2, "duplicates": 3,
 	"enqueue-sec/job": .001, "claim-sec/job": .002, "execute-sec/job": .005, "commit-sec/job": .007,

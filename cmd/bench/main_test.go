@@ -18,7 +18,7 @@ import (
 // none is installed.
 var shared *pgserver.Server
 
-// tests start the shared server before the tests run, and stop it after them.
+// tests is a testing.M that starts the shared PostgreSQL server before the tests run, and stops it after them.
 type tests struct{ *testing.M }
 
 // Run implements testscript.TestingM.
@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(tests{m}, map[string]func(){"qbench": func() { Main() }})
 }
 
-// needServer skips a test where there is no server.
+// needServer skips a test if there is no shared PostgreSQL server.
 func needServer(t *testing.T) {
 	t.Helper()
 	if shared == nil {
@@ -56,7 +56,7 @@ func needServer(t *testing.T) {
 	}
 }
 
-// TestScripts runs the stories of testdata/script, one process after the other.
+// TestScripts runs the scripts of commands in testdata/script, one process after the other.
 func TestScripts(t *testing.T) {
 	clitest.Scripts(t, testscript.Params{
 		Condition: func(name string) (bool, error) {

@@ -18,7 +18,7 @@ import (
 	"qsim/engine/pgstore/pgserver"
 )
 
-// hangs limits how long anything may take in a test: it ends what hangs, on a busy machine too.
+// hangs is the time limit for whatever a test waits for: generous, so that only what hangs exceeds it.
 const hangs = 5 * time.Minute
 
 func writeText(t *testing.T, path, text string) {
@@ -28,7 +28,7 @@ func writeText(t *testing.T, path, text string) {
 	}
 }
 
-// ask runs statements and returns the first column of the last one's first row.
+// ask runs SQL statements and returns, as text, the first column of the last one's first row.
 func ask(t *testing.T, dsn string, statements ...string) (answer string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), hangs)
@@ -57,13 +57,13 @@ func ask(t *testing.T, dsn string, statements ...string) (answer string) {
 	return answer
 }
 
-// schemasLeft counts the schemas that qbench makes.
+// schemasLeft returns, as text, the number of schemas in a database that qbench made.
 func schemasLeft(t *testing.T, dsn string) string {
 	t.Helper()
 	return ask(t, dsn, "select count(*) from pg_namespace where nspname like 'qbench%'")
 }
 
-// command prepares a qbench that sees no PG* of its surroundings.
+// command returns the command qbench with arguments, without the PG* variables of the tests' own environment.
 func command(ctx context.Context, environment []string, arguments ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, "qbench", arguments...)
 	for _, setting := range os.Environ() {
@@ -154,7 +154,7 @@ func TestInterruptDrops(t *testing.T) {
 	}
 }
 
-// await waits until something is so.
+// await waits until the function so returns true; after the time hangs the test fails and names what it waited for.
 func await(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	deadline := time.NewTimer(hangs)

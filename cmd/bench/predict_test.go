@@ -25,7 +25,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// stuckStore takes two lots of jobs and answers the next when time is up.
+// stuckStore is a store that answers a run's enqueue calls from the third one on only after a time, until.
 type stuckStore struct {
 	*memstore.Store
 	lots  atomic.Int64
@@ -43,7 +43,7 @@ func (s *stuckStore) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
 	return s.Store.Enqueue(ctx, jobs)
 }
 
-// predictSession returns a session of predict on a scenario, and its output.
+// predictSession returns a session of qbench predict on a scenario, with its flags and both outputs.
 func predictSession(t *testing.T, text string) (s *session, f *predictFlags, stdout, stderr *bytes.Buffer) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "predicted.yaml")
@@ -58,8 +58,8 @@ func predictSession(t *testing.T, text string) (s *session, f *predictFlags, std
 	return newSession(c, &f.runFlags), f, stdout, stderr
 }
 
-// predictOne makes the one prediction of a session and returns its JSON. The error is that of a prediction that is
-// off.
+// predictOne makes the one prediction of a session and returns its JSON, and the error of the command, which reports a
+// prediction that is off.
 func predictOne(t *testing.T, s *session, f *predictFlags, stdout *bytes.Buffer) (predictedJSON, error) {
 	t.Helper()
 	f.format = "json"
@@ -157,7 +157,7 @@ policies: [{kind: fifo, with: {storms.down.at: 15s}}]
 	}
 }
 
-// slowStore takes its time for every claim.
+// slowStore is a store that takes a given time for every claim.
 type slowStore struct {
 	*memstore.Store
 	takes time.Duration

@@ -28,7 +28,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// watched is a scenario of which some jobs fail, more of them in a storm that is over when the worker gets any.
+// watched is a scenario some of whose jobs fail, more of them in a storm that is over before the worker gets a job.
 const watched = `
 name: watched
 duration: 80s
@@ -195,7 +195,7 @@ func predictWatched(t *testing.T, file string) []byte {
 	return []byte(text.OpenMetrics(summary))
 }
 
-// checkMetrics has promtool look at metrics in the text format.
+// checkMetrics has promtool check metrics in the text format of Prometheus, and fails the test on any complaint.
 func checkMetrics(t *testing.T, metrics []byte) {
 	t.Helper()
 	check := exec.CommandContext(t.Context(), "promtool", "check", "metrics")
@@ -219,7 +219,7 @@ func fetch(t *testing.T, address string) []byte {
 	return body
 }
 
-// prometheusServer is a Prometheus on the loopback interface.
+// prometheusServer is a Prometheus server on the loopback interface, by its address.
 type prometheusServer struct{ address string }
 
 // startPrometheus starts a Prometheus that scrapes the targets four times a second, until the test ends.
@@ -261,14 +261,14 @@ func startPrometheus(t *testing.T, dir string, targets ...string) prometheusServ
 	return prometheusServer{fmt.Sprintf("http://%s/api/v1/", address)}
 }
 
-// series is one series of the answer to a query: with one value, or with several over time.
+// series is one series of the result of a PromQL query: with one value, or with several over time.
 type series struct {
 	Metric map[string]string
 	Value  [2]any
 	Values [][2]any
 }
 
-// query sends a query to Prometheus.
+// query sends a request of Prometheus's API and returns the series of its result.
 func (s prometheusServer) query(t *testing.T, path string, form url.Values) []series {
 	t.Helper()
 	var answer struct {
@@ -285,7 +285,7 @@ func (s prometheusServer) query(t *testing.T, path string, form url.Values) []se
 // selector matches the name of one of the program's metrics in a query, with its labels.
 var selector = regexp.MustCompile(`qsim_\w+(\{[^}]*\})?`)
 
-// ask returns the value of a query, if it has exactly one result: that of the latest scrape that was answered in time.
+// ask returns the value of a PromQL query that has exactly one result: that of the latest scrape answered in time.
 func (s prometheusServer) ask(t *testing.T, query string) (value float64, ok bool) {
 	t.Helper()
 	found := s.query(t, "query", url.Values{"query": {selector.ReplaceAllString(query, "last_over_time($0[1m])")}})
@@ -304,7 +304,7 @@ func numberIn(t *testing.T, sample [2]any) float64 {
 	return value
 }
 
-// want waits until a query has a value: the answers to the last commits may come after the scrape before.
+// want waits until a query has a wanted value: the answers to the last commits may come after the latest scrape.
 func (s prometheusServer) want(t *testing.T, query string, want float64) {
 	t.Helper()
 	var got float64
@@ -313,12 +313,12 @@ func (s prometheusServer) want(t *testing.T, query string, want float64) {
 	await(t, query, func() bool { got, ok = s.ask(t, query); return ok && math.Abs(got-want) <= 1e-6 })
 }
 
-// chosen returns a query of the dashboard with values for its variables.
+// chosen returns a PromQL query of the dashboard with values in place of its variables.
 func chosen(query string) string {
 	return strings.NewReplacer("$job", "queue", "$scenario", "watched", "$policy", "fifo", "$__rate_interval", "5m").Replace(query)
 }
 
-// finds reports whether a query of the dashboard had a number for an answer at any time since then.
+// finds reports whether a query of the dashboard had a number as its result at any time since then.
 func (s prometheusServer) finds(t *testing.T, query string, since time.Time) bool {
 	t.Helper()
 	form := url.Values{"query": {chosen(query)}, "step": {"0.25"}, "start": {strconv.FormatInt(since.Unix(), 10)},

@@ -29,9 +29,9 @@ import (
 // lame is a store with an injected fault. It implements only engine.Store and live.Announcer.
 type lame struct {
 	*memstore.Store
-	swallows atomic.Int64          // jobs that it takes and forgets
-	stalls   atomic.Int64          // nanoseconds that the next enqueue takes longer
-	refuses  atomic.Pointer[error] // error of commits
+	swallows atomic.Int64          // number of jobs that it accepts and loses
+	stalls   atomic.Int64          // nanoseconds by which the next enqueue call takes longer
+	refuses  atomic.Pointer[error] // error that commits return
 }
 
 func (s *lame) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
@@ -55,7 +55,7 @@ func (s *lame) Commit(ctx context.Context, b engine.Batch, dst []engine.Result) 
 	return s.Store.Commit(ctx, b, dst)
 }
 
-// runLame runs a load on a store with something wrong.
+// runLame runs a synthetic load on a store with the fault that prepare sets.
 func runLame(t *testing.T, l *load, prepare func(*lame)) (*loaded, error) {
 	t.Helper()
 	return runAround(t, l, func(s *memstore.Store) engine.Store {
@@ -65,7 +65,7 @@ func runLame(t *testing.T, l *load, prepare func(*lame)) (*loaded, error) {
 	})
 }
 
-// runAround runs a load on a wrapped store in memory.
+// runAround runs a synthetic load on a store in memory, wrapped by the function around.
 func runAround(t *testing.T, l *load, around func(*memstore.Store) engine.Store) (*loaded, error) {
 	t.Helper()
 	sc, err := policyScenario(l, nil)
@@ -76,7 +76,7 @@ func runAround(t *testing.T, l *load, around func(*memstore.Store) engine.Store)
 	return runLoad(t.Context(), l, sc, playOptions{seed: 1, store: memory}, stores)
 }
 
-// openWall is a load on the wall clock, until the test ends.
+// openWall returns a synthetic load as a Wall (a scenario on the wall clock), which is closed when the test ends.
 func openWall(t *testing.T, l *load) *world.Wall {
 	t.Helper()
 	sc, err := policyScenario(l, nil)
@@ -97,7 +97,7 @@ func smallLoad(jobs int) *load {
 
 func perSecond(jobs int64) scenarios.Rate { return scenarios.Rate{Num: jobs, Den: 1, Per: time.Second} }
 
-// TestNoLoss is the case without anything wrong, with failures and two engines.
+// TestNoLoss: no job is lost on a store without a fault, with failing attempts and two engines.
 func TestNoLoss(t *testing.T) {
 	l := smallLoad(3000)
 	l.fails, l.engines = scenarios.Share{Num: 1, Den: 5}, 2
@@ -166,7 +166,7 @@ func TestShedIsDead(t *testing.T) {
 // dropper is a store that loses its first answer to a claim that sheds jobs.
 type dropper struct {
 	*memstore.Store
-	lost int64 // jobs shed in that answer
+	lost int64 // number of jobs shed in that answer
 }
 
 func (s *dropper) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan, ttl time.Duration, dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
@@ -220,8 +220,8 @@ func TestShedUnanswered(t *testing.T) {
 	}
 }
 
-// mute is a store that answers no commit before its timeout, whether it takes effect or not (deaf), or none that was not
-// sent before (twice).
+// mute is a store that answers no commit before its timeout, and executes it or not (deaf); with twice, only the first
+// call of each commit goes unanswered.
 type mute struct {
 	*memstore.Store
 	deaf, twice bool
@@ -532,7 +532,7 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-// keeper is a store that accepts jobs and answers late.
+// keeper is a store that accepts jobs at once and answers late.
 type keeper struct {
 	*memstore.Store
 	slow time.Duration
@@ -603,7 +603,7 @@ func TestAccounts(t *testing.T) {
 	}
 }
 
-// TestPlanStops is cancelled while it draws arrivals.
+// TestPlanStops: drawing the arrivals of a load ends early when its context is canceled.
 func TestPlanStops(t *testing.T) {
 	l := smallLoad(0)
 	l.rate, l.lasts = perSecond(1_000_000), scenarios.Duration(40*time.Second)

@@ -68,7 +68,7 @@ func typed(c *cobra.Command, name string) string {
 	return "--" + name + " " + c.Flags().Lookup(name).Value.String()
 }
 
-// seconds returns a number of seconds as text, with at least three digits: 1.23ns, 123ns, 1.234ms, 12.3s.
+// seconds returns a number of seconds as text, rounded to three digits or more: 1.23ns, 123ns, 1.234ms, 12.3s.
 func seconds(s float64) string {
 	d := time.Duration(math.Round(s * float64(time.Second)))
 	switch {

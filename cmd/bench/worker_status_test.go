@@ -139,7 +139,7 @@ func TestStatusAddress(t *testing.T) {
 	}
 }
 
-// idle is the answer of a store without jobs.
+// idle returns the statistics of a store without jobs.
 func idle(context.Context) (engine.Stats, error) { return engine.Stats{}, nil }
 
 // TestStatusFailures keeps the latest failures and counts all of them by kind.

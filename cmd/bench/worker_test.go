@@ -23,7 +23,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// workerProcess is a qbench worker that runs.
+// workerProcess is a running process of qbench worker, with its output.
 type workerProcess struct {
 	*exec.Cmd
 	mutex sync.Mutex
@@ -43,10 +43,10 @@ func (w *workerProcess) printed() string {
 	return w.out.String()
 }
 
-// connections is how many statements a worker has under way at most.
+// connections is the highest number of SQL statements that a worker has under way.
 const connections = 4
 
-// startWorker starts a worker that claims ahead as it would with shorter work, and waits until it works.
+// startWorker starts a worker process that claims ahead of its workers, and waits until it serves the queue.
 func startWorker(t *testing.T, ctx context.Context, dsn string, node int) *workerProcess {
 	t.Helper()
 	w := &workerProcess{Cmd: command(ctx, nil, "worker", "--dsn", fmt.Sprintf("%s pool_max_conns=%d", dsn, connections), "--schema", "together", "--node", strconv.Itoa(node), "--workers", "8",

@@ -10,8 +10,8 @@ import (
 	"qsim/results/schematest"
 )
 
-// TestDoctorsCommands: the diagnosis is as its schema has it, and the command of every row runs and shows the number and
-// the cure's number of the row.
+// TestDoctorsCommands: the JSON of qsim doctor has its schema, and the command line of every finding runs and prints
+// the finding's values, without and with the cure.
 func TestDoctorsCommands(t *testing.T) {
 	file, dir, qsim := small(t)
 	var found struct {

@@ -13,7 +13,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// TestVerifyKeepsWhatIsDone checks that finished rows are printed, whatever stopped the others.
+// TestVerifyKeepsWhatIsDone: qsim verify prints the finished rows, whatever stopped the others.
 func TestVerifyKeepsWhatIsDone(t *testing.T) {
 	list := []verify.Result{{Row: verify.Row{ID: "mmc.1"}, Verdict: verify.Met}}
 	for _, tt := range []struct {

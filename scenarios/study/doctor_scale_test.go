@@ -12,7 +12,7 @@ import (
 	"qsim/scenarios/spec"
 )
 
-// TestDoctorScalesHeavyLoads: a heavy scenario is simulated small, as busy as it is, and within its limits.
+// TestDoctorScalesHeavyLoads: a scenario with many jobs per second is simulated small, with workers as busy as before.
 func TestDoctorScalesHeavyLoads(t *testing.T) {
 	const text = `engine: {nodes: 20, workers: 200, max-in-flight: 4000, store: {parallel: 80}}
 dependencies: [{name: api, limit: {rate: 3000/s}}]
@@ -41,7 +41,7 @@ jobs:
 	}
 }
 
-// TestDoctorCountsTraces: jobs of a trace count as load like those of a process.
+// TestDoctorCountsTraces: a class whose arrivals are a trace has the load of one with that mean rate.
 func TestDoctorCountsTraces(t *testing.T) {
 	dir := t.TempDir()
 	var lines strings.Builder
@@ -77,7 +77,7 @@ jobs: [{class: mail, arrivals: ARRIVALS, service: 1s, calls: api}, {class: late,
 	}
 }
 
-// TestDoctorThinsTraces: of the trace of a heavy scenario a share of the lines comes, and of a share a share.
+// TestDoctorThinsTraces: of a trace only a share of the lines arrives if the scenario is scaled down; shares multiply.
 func TestDoctorThinsTraces(t *testing.T) {
 	dir := t.TempDir()
 	var lines strings.Builder

@@ -58,7 +58,7 @@ var own = map[string][2]string{
 	"unreachable-store-hot-loop":     {"No pause", "100 ms"},
 }
 
-// alone returns the doctor's finding for one incident of a scenario under a policy.
+// alone returns the doctor's finding about a scenario, under a policy, for one incident alone.
 func alone(t *testing.T, incident string, source Source, seeds int) Finding {
 	t.Helper()
 	d := Doctor{Source: source, Seeds: seeds, Incidents: []string{incident}}
@@ -133,12 +133,12 @@ func touches(sc *scenarios.Scenario, policy string, classes []string) bool {
 	return false
 }
 
-// only returns the override that leaves a scenario one policy.
+// only returns the override that leaves a scenario the one policy of that label.
 func only(sc *scenarios.Scenario, policy string) scenarios.Override {
 	return scenarios.Set("policies", []scenarios.Policy{sc.Policies[sc.PoliciesNamed(policy)[0]]})
 }
 
-// TestDoctorKnowsTheLibrary: there is one entry for each incident of the library.
+// TestDoctorKnowsTheLibrary: the doctor's list has exactly the built-in scenarios of incidents.
 func TestDoctorKnowsTheLibrary(t *testing.T) {
 	var want, got []string
 	for _, b := range scenarios.Builtin() {
@@ -154,7 +154,7 @@ func TestDoctorKnowsTheLibrary(t *testing.T) {
 	}
 }
 
-// lay lays an incident upon a scenario as the doctor does, and loads the row.
+// lay applies an incident to a scenario as the doctor does, and returns the row and the scenario that it loads.
 func lay(t *testing.T, name string, source Source) (r *row, sc *scenarios.Scenario) {
 	t.Helper()
 	p, err := admit(source, 2)
@@ -290,7 +290,7 @@ func TestDoctorKnowsCuresThatHarm(t *testing.T) {
 	}
 }
 
-// TestDoctorTellsItsLastWord: Judged is called once for each incident, with the verdict that the diagnosis has.
+// TestDoctorTellsItsLastWord: Doctor.Judged is called once for each incident, with its final verdict.
 func TestDoctorTellsItsLastWord(t *testing.T) {
 	var lock sync.Mutex
 	told := map[string]Exposure{}

@@ -18,7 +18,7 @@ func span(t *testing.T, text string) Axis {
 	return Axis{Key: "key", Range: r}
 }
 
-// planted measures a boundary that is known.
+// edged returns a measurement for Explore of a map with a known edge, given by beyond; it counts points.
 func edged(l *Lattice, beyond func(x, y float64) bool, count *int) func([]Point) ([]results.MapValue, error) {
 	return func(points []Point) ([]results.MapValue, error) {
 		var values []results.MapValue
@@ -80,7 +80,7 @@ func TestExploreFindsThePlantedEdge(t *testing.T) {
 	}
 }
 
-// tellings returns, for each point, the sides of the edge on which the tiles there lie.
+// tellings returns, for each point of a map, the sides of the edge of the tiles there: true is beyond it.
 func (m *Map) tellings() map[Point]map[bool]bool {
 	told := map[Point]map[bool]bool{}
 	for _, t := range m.panel("").Tiles {
@@ -96,14 +96,14 @@ func (m *Map) tellings() map[Point]map[bool]bool {
 	return told
 }
 
-// told reports whether a tile at a place lies on the right side.
+// told reports whether some tile of the map at a place lies on the given side of its edge.
 func (m *Map) told(x, y float64, beyond bool) bool {
 	return slices.ContainsFunc(m.panel("").Tiles, func(t results.MapTile) bool {
 		return t.X0 <= x && x <= t.X1 && t.Y0 <= y && y <= t.Y1 && t.Value.Beyond == beyond
 	})
 }
 
-// checkCover: the tiles cover the map, none twice.
+// checkCover checks that the tiles of a drawn map cover it, and overlap nowhere.
 func checkCover(t *testing.T, m *Map) {
 	t.Helper()
 	area := 0.0
@@ -118,7 +118,7 @@ func checkCover(t *testing.T, m *Map) {
 	}
 }
 
-// TestEdgeLiesBetween: each segment of the edge has one side of either kind.
+// TestEdgeLiesBetween: each segment of a map's edge has a tile beyond it on one side only.
 func TestEdgeLiesBetween(t *testing.T) {
 	l, err := NewLattice(span(t, "0.0..8.0/1.0"), span(t, "0.0..8.0/1.0"), 3)
 	if err != nil {

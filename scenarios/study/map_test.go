@@ -14,10 +14,9 @@ import (
 	"qsim/scenarios"
 )
 
-// metastable serves 30 requests a second, and callers repeat theirs once after a second: from an
-// outage of some seconds it recovers below 15 requests a second, and never above (Bronson and
-// others, HotOS 2021: half of what can be done). In a run of ten minutes, that is near enough to
-// never.
+// metastable is a scenario that serves 30 requests a second, and whose callers repeat theirs once after a second: from
+// an outage of some seconds it recovers below 15 requests a second, and never above (Bronson and others, HotOS 2021:
+// half of the capacity), which a run of ten minutes shows nearly exactly.
 const metastable = `
 name: metastable
 duration: 10m

@@ -90,7 +90,7 @@ func TestAxesThatDoNotGoTogether(t *testing.T) {
 	}
 }
 
-// check returns the problems found by Check, as they are printed.
+// check returns the problems found by Plan.Check, as text for a person, and the warnings.
 func check(t *testing.T, strict bool, vary ...string) (shown string, notes []Note) {
 	t.Helper()
 	p := planned(t, "1.0.0", vary...)
@@ -137,7 +137,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Some values are wrong only together: that is found too, and before anything is computed.
+// TestCheckFindsCombinations: values that are wrong only together are found too, before anything is simulated.
 func TestCheckFindsCombinations(t *testing.T) {
 	shown, _ := check(t, false, "warmup=2s,40s", "duration=1m,35s")
 	if want := "with warmup=40s duration=35s"; !strings.Contains(shown, want) {
@@ -160,7 +160,7 @@ func TestCheckOrdersWarnings(t *testing.T) {
 	}
 }
 
-// Plans that give other numbers have other hashes: so has a file that the scenario names.
+// TestConfig: plans that lead to other results have other hashes, as with another file that the scenario names.
 func TestConfig(t *testing.T) {
 	dir := t.TempDir()
 	trace := filepath.Join(dir, "trace.csv")
@@ -277,7 +277,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// Files that are not as they should be are refused, whatever is in them.
+// TestDamagedShards: shard files whose content was altered are refused, whatever the alteration.
 func TestDamagedShards(t *testing.T) {
 	p := planned(t, "1.0.0", usual...)
 	dir := t.TempDir()
@@ -391,7 +391,7 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// layout returns a type with all types in it, as text.
+// layout returns a type as text, with the types of all fields and elements in it.
 func layout(of reflect.Type) string {
 	switch of.Kind() {
 	case reflect.Slice:
@@ -442,7 +442,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// --force removes nothing if it cannot look through the folder of charts.
+// TestForceReadsFirst: --force removes nothing if it cannot read the folder of charts.
 func TestForceReadsFirst(t *testing.T) {
 	dir := t.TempDir()
 	p := planned(t, "1.0.0", usual...)

@@ -174,7 +174,7 @@ func TestBetween(t *testing.T) {
 	}
 }
 
-// TestBetweenEnds halves until nothing is left: it must end, and never leave the two.
+// TestBetweenEnds halves a range until no value lies between: that ends, and every value lies inside.
 func TestBetweenEnds(t *testing.T) {
 	for _, text := range []string{"1s,2s", "1..1000*1000", "1/s,3/s", "1%..90%*90", "0.5,9"} {
 		t.Run(text, func(t *testing.T) {
@@ -197,7 +197,7 @@ func TestBetweenEnds(t *testing.T) {
 	}
 }
 
-// TestPlaces finds the text that each value came from.
+// TestPlaces finds, for each value of a range, the part of the text that it came from.
 func TestPlaces(t *testing.T) {
 	const text = "ä, 10..30/10 ,{a: [1,2]}"
 	r, err := parseRange(text)

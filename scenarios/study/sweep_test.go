@@ -43,7 +43,7 @@ objectives:
   - {metric: fresh.wait.p99, during: down, below: 10s}
 `
 
-// planned plans a sweep of small.
+// planned returns the plan of a sweep of the scenario small over the axes in vary, each KEY=RANGE.
 func planned(t *testing.T, version string, vary ...string) *Plan {
 	t.Helper()
 	var axes []Axis
@@ -63,7 +63,7 @@ func planned(t *testing.T, version string, vary ...string) *Plan {
 
 var usual = []string{"engine.workers=5,6,8", "retry.jitter=none,full"}
 
-// compute computes a shard.
+// compute simulates all cells of a shard and writes its file into dir.
 func compute(t *testing.T, p *Plan, dir string, shard Shard, parallel int) {
 	t.Helper()
 	w, err := Open(dir, p, shard, false)
@@ -82,7 +82,7 @@ func compute(t *testing.T, p *Plan, dir string, shard Shard, parallel int) {
 	}
 }
 
-// merged returns what the shards in dir give: JSON, table and scenario.
+// merged returns the files of the sweep whose shards are in dir: JSON, CSV and the scenario's YAML.
 func merged(t *testing.T, dir string) []results.File {
 	t.Helper()
 	m, err := Merge(dir)
@@ -98,7 +98,7 @@ func merged(t *testing.T, dir string) []results.File {
 		{Path: "sweep.yaml", Data: m.Scenario}}
 }
 
-// whole returns the result of one process.
+// whole returns the files of a sweep that was computed as a single shard.
 func whole(t *testing.T, p *Plan) []results.File {
 	t.Helper()
 	dir := t.TempDir()

@@ -14,8 +14,8 @@ import (
 	"qsim/results/measure"
 )
 
-// planted is an arena whose settings have known means. Part of the noise is common to all settings,
-// like that of a seed.
+// planted is an arena (simulator of settings) whose settings have known means. Part of the noise is common to all
+// settings, like that of a seed.
 type planted struct {
 	mean, slack func(setting int) float64
 	noise       float64
@@ -23,7 +23,7 @@ type planted struct {
 	runs        int
 }
 
-// standard is the standard normal distribution of absolute values: the sign is another draw.
+// standard is the distribution of a standard normal variable's absolute value: the sign is another draw.
 var standard = func() dist.Dist {
 	dist, err := dist.Normal(0, 1)
 	if err != nil {
@@ -206,7 +206,7 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-// spanned is a plan of axes and nothing else.
+// spanned returns a plan that has axes and no scenario.
 func spanned(axes []Axis) *Plan {
 	p := &Plan{Axes: axes}
 	for i := range axes {

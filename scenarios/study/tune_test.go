@@ -55,7 +55,7 @@ func tuned(t *testing.T, p *Problem, parallel int) *results.Tuning {
 	return found
 }
 
-// meanWait is that of M/M/c (Erlang C): C(c, a) ÷ (c - a) × the mean service time.
+// meanWait returns the mean wait in M/M/c, in service times, by Erlang C: C(c, a) ÷ (c - a) for a load of a.
 func meanWait(c int, load float64) float64 {
 	if load >= float64(c) {
 		return math.Inf(1)

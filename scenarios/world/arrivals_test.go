@@ -14,7 +14,7 @@ import (
 	"qsim/scenarios"
 )
 
-// arriving loads a scenario of one class, mail, with these arrivals, and more below it.
+// arriving returns a scenario of one class, mail, with the given arrivals, and more keys (YAML lines) below it.
 func arriving(t *testing.T, duration, arrivals, more string) *scenarios.Scenario {
 	t.Helper()
 	sc, ds := scenarios.Load("test.yaml", []byte("warmup: 0s\nduration: "+duration+"\njobs:\n  - {class: mail, service: 1us, arrivals: {"+arrivals+"}}\n"+more), nil)
@@ -24,7 +24,7 @@ func arriving(t *testing.T, duration, arrivals, more string) *scenarios.Scenario
 	return sc
 }
 
-// times returns when jobs arrive, in seconds.
+// times returns the arrival times of all jobs of a scenario under a seed, in seconds.
 func times(t *testing.T, sc *scenarios.Scenario, seed uint64) []float64 {
 	t.Helper()
 	w, err := newWorkload(sc, keyed.Rand{Seed: seed})
@@ -52,8 +52,8 @@ func times(t *testing.T, sc *scenarios.Scenario, seed uint64) []float64 {
 	return all
 }
 
-// distance is the largest difference between the distribution of gaps and cdf, times the
-// square root of their number (Kolmogorov-Smirnov): over 2.7 in one of 10^6 samples.
+// distance returns the Kolmogorov-Smirnov distance between gaps and cdf, times the square root of their number: it is
+// over 2.7 in one of 10^6 samples.
 func distance(gaps []float64, cdf func(float64) float64) float64 {
 	gaps = slices.Sorted(slices.Values(gaps))
 	n, worst := float64(len(gaps)), 0.0

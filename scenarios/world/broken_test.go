@@ -16,7 +16,7 @@ import (
 	"qsim/scenarios"
 )
 
-// greedy is a policy that breaks its plans' limit after a thousand plans.
+// greedy is a policy that panics after a thousand plans.
 type greedy struct{ asked int }
 
 func (g *greedy) Plan(v *engine.View, dst []engine.Term) []engine.Term {
@@ -128,7 +128,7 @@ policies:
 
 const minute = 60e9
 
-// TestStormWithoutHits hits every class.
+// TestStormWithoutHits: a storm without the key hits makes attempts of every class fail.
 func TestStormWithoutHits(t *testing.T) {
 	sc, problems := scenarios.Load("a", []byte("duration: 3m\nstorms: [{name: x, at: 0s, for: 2m, fail: {rate: 100%}}]\n"+oneClass), nil)
 	if sc == nil {

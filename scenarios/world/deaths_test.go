@@ -2,7 +2,7 @@ package world
 
 import "testing"
 
-// Jobs die for the reason that their scenario gives them, and for no other.
+// TestDeathsHaveCauses: jobs die for the cause that their scenario gives them, and for no other.
 func TestDeathsHaveCauses(t *testing.T) {
 	causes := []string{"deaths.limit", "deaths.error", "deaths.deadline", "deaths.reaper", "deaths.shed"}
 	const load = "duration: 10m\ndrain: 1h\nwarmup: 0s\nseeds: 1\n"

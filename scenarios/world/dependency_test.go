@@ -13,8 +13,8 @@ import (
 	"qsim/scenarios/spec"
 )
 
-// calling is a scenario of one class that calls api and is not tried again. With a worker
-// for every job, calls begin as the jobs arrive.
+// calling is a scenario with one class that calls the dependency api and has one attempt. With a worker for every job,
+// calls begin as the jobs arrive.
 const calling = `
 warmup: 0s
 duration: %s
@@ -25,7 +25,7 @@ dependencies: [{name: api, %s}]
 jobs: [{class: mail, arrivals: {process: poisson, rate: %s}, service: %s, calls: api}]
 `
 
-// skipIfRaced skips a long test of numbers alone, without goroutines, under the race detector.
+// skipIfRaced skips a long computation in one goroutine under the race detector.
 func skipIfRaced(t *testing.T) {
 	if raced {
 		t.Skip("the race detector is on: there is one goroutine, and much to compute")
@@ -100,7 +100,7 @@ func TestConflictsAreADeadTime(t *testing.T) {
 	}
 }
 
-// bench is a scenario's handlers to begin and end executions of by hand.
+// bench is the handlers of a scenario, with executions that a test begins and ends at chosen times.
 type bench struct {
 	*handlers
 	t *testing.T
@@ -120,7 +120,7 @@ func ms(n int) engine.Time { return engine.Time(time.Duration(n) * time.Millisec
 
 func oneJob(id int) *engine.Job { return &engine.Job{ID: spec.JobID(0, uint64(id)), Delivery: 1} }
 
-// begin starts the first attempt of a job and checks how it would go.
+// begin starts the first attempt of a job and checks the run time and the error drawn for it.
 func (b *bench) begin(at, id int, runs time.Duration, err engine.ErrorKind) sim.Execution {
 	b.t.Helper()
 	x := b.Begin(ms(at), 0, oneJob(id))
@@ -130,7 +130,7 @@ func (b *bench) begin(at, id int, runs time.Duration, err engine.ErrorKind) sim.
 	return x
 }
 
-// end lets an undecided attempt come to its end.
+// end ends an undecided attempt and checks its error.
 func (b *bench) end(at, id int, want engine.ErrorKind) {
 	b.t.Helper()
 	if got := b.Decide(ms(at), 0, oneJob(id)); got != want {

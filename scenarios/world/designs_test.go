@@ -53,7 +53,7 @@ func valueOf(t *testing.T, run *measure.Run, metric string) float64 {
 	return 0
 }
 
-// want compares metrics of a run with expected values.
+// want compares metrics of a whole run with expected values, by name, exactly.
 func want(t *testing.T, run *measure.Run, metrics map[string]float64) {
 	t.Helper()
 	for _, name := range sortedKeys(metrics) {
@@ -63,13 +63,13 @@ func want(t *testing.T, run *measure.Run, metrics map[string]float64) {
 	}
 }
 
-// watched is FIFO, and notes when retries are claimed, one entry for each.
+// watched is a FIFO policy that records the times at which retries are claimed, one entry for each.
 type watched struct {
 	engine.Policy
 	claims *[]time.Duration
 }
 
-// Observe notes claims of retries.
+// Observe records claims of retries, and passes observations on.
 func (w *watched) Observe(o *engine.Observation) {
 	if !o.Ended && o.Class == engine.Retry {
 		for range o.Count {
@@ -117,9 +117,8 @@ func TestDesigns(t *testing.T) {
 	}
 }
 
-// TestRequeueBounds: fail 100, requeue, fail 100, requeue, fail 1000. There are never more
-// retries than jobs nor more executions than jobs x attempts, and the backlog drains: when
-// the service comes back, and when it does not.
+// TestRequeueBounds: 100 jobs fail and are requeued, 100 again, then 1000. There are never more retries than jobs, nor
+// more executions than jobs × attempts, and the backlog drains, whether the service comes back or not.
 func TestRequeueBounds(t *testing.T) {
 	t.Run("comes back", func(t *testing.T) {
 		for _, run := range runAll(t, shipped(t, "requeue", scenarios.Override{Path: "seeds", Value: "2"})) {
@@ -138,7 +137,7 @@ func TestRequeueBounds(t *testing.T) {
 	})
 }
 
-// checkRetries holds a run to the bounds: jobs that can fail, and attempts of each.
+// checkRetries checks the bounds on the retries of a run: jobs that can fail, and attempts of each.
 func checkRetries(t *testing.T, run *measure.Run, jobs, attempts float64) {
 	t.Helper()
 	for _, metric := range []string{"waiting.max", "backlog.retry.max"} {

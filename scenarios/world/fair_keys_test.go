@@ -37,7 +37,7 @@ type fairKey struct {
 	rate float64
 }
 
-// fairRow is a line of the tables in those scenarios: treatment, published wait in ms, that of many seeds, the policy.
+// fairRow matches a line of those scenarios' tables: treatment, published wait in ms, that of many seeds, policy.
 var fairRow = regexp.MustCompile(`(?m)^# \| (\S+) \| ([\d.]+) \| [\d.]+ \| (.*) \|$`)
 
 // TestFairKeys compares all published figures that a policy can reproduce on the very jobs of the experiment: those of
@@ -81,7 +81,7 @@ func TestFairKeys(t *testing.T) {
 	}
 }
 
-// fairJobs are the jobs of a seed in the order in which they were enqueued. Times were whole milliseconds.
+// fairJobs returns the jobs of the experiment under a seed, in the order of their enqueueing, in whole milliseconds.
 func fairJobs(sc *scenarios.Scenario, keys []fairKey, seed string) (all []fairJob) {
 	random := newSeedRandom(seed)
 	draw := func(mean float64) time.Duration {
@@ -114,7 +114,7 @@ type fairJob struct {
 	job      engine.NewJob
 }
 
-// fairRun returns the mean wait of the light key in ms under each policy.
+// fairRun returns, by policy, the mean wait in ms of the key light, for the jobs of the experiment.
 func fairRun(t *testing.T, sc *scenarios.Scenario, jobs []fairJob, light string) map[string]float64 {
 	t.Helper()
 	sc.Seeds = 1

@@ -9,7 +9,7 @@ import (
 	"qsim/scenarios/estimate"
 )
 
-// liveJobs counts the jobs that are alive, and the most that ever were.
+// liveJobs is a recorder that counts the unfinished jobs: how many there are now, and how many at most.
 type liveJobs struct{ now, most int }
 
 // Record implements engine.Recorder.

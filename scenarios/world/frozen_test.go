@@ -155,7 +155,7 @@ func digestLines(text []byte) string {
 	return all.String()
 }
 
-// freezing guards the files against parallel tests.
+// freezing guards the golden files against parallel tests.
 var freezing sync.Mutex
 
 // TestFrozenExamples compares the scenarios in tests of the language, the invariants and the commands with the frozen
@@ -214,7 +214,7 @@ func wantPossible(t *testing.T, runs []measure.Run) {
 	}
 }
 
-// wantKnown checks that all that is frozen is of a known scenario.
+// wantKnown checks that every frozen fingerprint and summary is of a scenario in known.
 func wantKnown(t *testing.T, known []string) {
 	t.Helper()
 	for _, name := range frozenSummaries {

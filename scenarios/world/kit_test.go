@@ -17,7 +17,7 @@ jobs:
     service: 100ms
 `
 
-// load loads a scenario that is as it should be.
+// load returns the scenario of a YAML text with overrides; a warning or error fails the test.
 func load(t *testing.T, text string, sets ...scenarios.Override) *scenarios.Scenario {
 	t.Helper()
 	sc, ds := scenarios.Load("test.yaml", []byte(text), sets)
@@ -30,7 +30,7 @@ func load(t *testing.T, text string, sets ...scenarios.Override) *scenarios.Scen
 	return sc
 }
 
-// render writes diagnostics as users see them.
+// render returns diagnostics as the text that users see.
 func render(t *testing.T, name string, src []byte, ds diagnostics.List) []byte {
 	t.Helper()
 	return []byte(ds.Text(name, src))

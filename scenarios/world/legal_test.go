@@ -75,7 +75,7 @@ func TestDrawnScenariosHold(t *testing.T) {
 	t.Logf("%d scenarios held", ran)
 }
 
-// drawing draws parts of a scenario.
+// drawing draws random parts of a scenario's text.
 type drawing struct{ *rand.Rand }
 
 func (d drawing) of(choices ...string) string { return choices[d.IntN(len(choices))] }
@@ -88,7 +88,7 @@ func (d drawing) at(tenths int, text string) string {
 	return ""
 }
 
-// mapping joins entries that are not empty.
+// mapping returns a YAML mapping of those entries that are not empty.
 func mapping(entries ...string) string {
 	var kept []string
 	for _, e := range entries {

@@ -73,8 +73,8 @@ jobs: [{class: mail, arrivals: {process: poisson, rate: 1/s}, service: 10ms}]
 	}
 }
 
-// heapAt returns the bytes on the heap after a number of jobs were enqueued, without the highest
-// memory of live jobs.
+// heapAt returns the bytes on the heap after early and after late jobs were enqueued, less the highest memory of live
+// jobs.
 func (w *world) heapAt(t *testing.T, early, late int) (before, after float64) {
 	workload, err := newWorkload(w.sc, keyed.Rand{Seed: 1})
 	if err != nil {

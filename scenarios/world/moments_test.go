@@ -10,7 +10,7 @@ import (
 	"qsim/scenarios"
 )
 
-// moments are the times at which executions begin.
+// moments is a recorder of the times at which executions begin, to the millisecond.
 type moments []time.Duration
 
 func (m *moments) Record(e *engine.Event) {
@@ -19,7 +19,7 @@ func (m *moments) Record(e *engine.Event) {
 	}
 }
 
-// begins simulates the first policy of a scenario and returns when executions begin.
+// begins simulates the first policy of a scenario under one seed and returns when executions begin.
 func begins(t *testing.T, sc *scenarios.Scenario) (got moments) {
 	t.Helper()
 	setup, err := Compile(sc, 0, 1)

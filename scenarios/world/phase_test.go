@@ -8,7 +8,7 @@ import (
 	"qsim/scenarios"
 )
 
-// starts counts executions by the node that begins them, and sums their jobs' waits.
+// starts is a recorder that counts executions by node, and sums the waits of their jobs in seconds.
 type starts struct {
 	of     map[int32]int
 	all    int

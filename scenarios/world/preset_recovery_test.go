@@ -7,7 +7,7 @@ import (
 	"qsim/scenarios"
 )
 
-// crashed is one job that runs for 10 s, in a process that dies 5 s after it began.
+// crashed is a scenario with one job that runs for 10 s, in a process that dies 5 s after the job's start.
 const crashed = `
 duration: 5m
 drain: 12h

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// onlyEvents hides whatever else a recorder takes, and folds the events into a digest.
+// onlyEvents is a recorder that passes on events alone, without the methods of a JobRecorder, and digests them.
 type onlyEvents struct {
 	next   engine.Recorder
 	digest sim.Digest

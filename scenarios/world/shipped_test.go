@@ -13,10 +13,10 @@ import (
 	"qsim/scenarios/diagnostics"
 )
 
-// shippedSeeds are enough for every lesson: each is far larger than its interval. Most are clear after fewer.
+// shippedSeeds is the number of seeds by which every objective of a built-in scenario is clear; most are before.
 const shippedSeeds = 5
 
-// opened loads a built-in scenario, with its diagnostics.
+// opened returns a built-in scenario, with its diagnostics.
 func opened(t *testing.T, name string) (*scenarios.Scenario, diagnostics.List) {
 	t.Helper()
 	file, src, err := scenarios.Open(name)
@@ -141,7 +141,7 @@ func TestIncidentsSayWhatHappened(t *testing.T) {
 	}
 }
 
-// leastIncidents is how many there are: none may be lost unnoticed.
+// leastIncidents is the number of built-in incidents: none may disappear unnoticed.
 const leastIncidents = 36
 
 // lacksContrast returns the reason why a scenario fails to show a trouble and its cure: it must

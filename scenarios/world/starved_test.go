@@ -11,7 +11,7 @@ import (
 	"qsim/scenarios"
 )
 
-// summaryOf runs a shipped scenario with a number of seeds, and with additional metrics.
+// summaryOf returns the summary of a built-in scenario under a number of seeds, with additional metrics.
 func summaryOf(t *testing.T, name string, seeds int, more ...measure.Query) *results.Summary {
 	t.Helper()
 	sc, _ := opened(t, name)
@@ -31,7 +31,7 @@ func summaryOf(t *testing.T, name string, seeds int, more ...measure.Query) *res
 	return sum
 }
 
-// starvationTitle is that of the chart of starvation.
+// starvationTitle returns the title of the starvation chart.
 func starvationTitle(t *testing.T, sum *results.Summary) string {
 	t.Helper()
 	figures, err := report.Charts(sum, "v0")

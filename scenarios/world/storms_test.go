@@ -15,7 +15,7 @@ import (
 	"qsim/scenarios/spec"
 )
 
-// troubled is a scenario that any storm makes a difference to.
+// troubled is the beginning of a scenario that a storm of any kind, which follows, changes.
 const troubled = `
 duration: 2m
 drain: 10m
@@ -86,7 +86,7 @@ func TestStormsThatFollowEvents(t *testing.T) {
 	}
 }
 
-// TestCrashAfterTheEvent: the process dies where and when the event was.
+// TestCrashAfterTheEvent: a crash set off by an event hits the node of the event, after the storm's delay.
 func TestCrashAfterTheEvent(t *testing.T) {
 	sc := load(t, troubled+"on: leased, nth: 5, at: 50ms, crash: {nodes: that, restart-after: 2s}}]\n")
 	leased := 0
@@ -108,7 +108,7 @@ func TestCrashAfterTheEvent(t *testing.T) {
 	}
 }
 
-// watching shows all events to a function.
+// watching is a recorder that calls a function with each event and passes it on.
 type watching struct {
 	next engine.Recorder
 	see  func(*engine.Event)

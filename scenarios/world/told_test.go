@@ -9,7 +9,7 @@ import (
 	"qsim/results/plain"
 )
 
-// planned is a policy whose next plans are given.
+// planned is a policy that makes given plans, one after the other.
 type planned struct{ plans [][]engine.Term }
 
 func (p *planned) Plan(_ *engine.View, dst []engine.Term) []engine.Term {

@@ -22,7 +22,7 @@ import (
 
 var traceLines = flag.Int("trace-lines", 1_000_000, "arrivals of the trace whose memory is measured")
 
-// endless is a trace with a number of lines, generated as it is read.
+// endless is the text of a trace with a number of lines, generated as it is read.
 type endless struct {
 	line, lines int
 	rest        []byte
@@ -72,7 +72,7 @@ func TestTraceMemory(t *testing.T) {
 	}
 }
 
-// traced loads a scenario whose arrivals are the given lines.
+// traced returns a scenario whose arrivals are a trace of the given lines, with more keys below.
 func traced(t *testing.T, lines, more string) *scenarios.Scenario {
 	t.Helper()
 	folder := t.TempDir()

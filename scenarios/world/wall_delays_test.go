@@ -12,7 +12,7 @@ import (
 	"qsim/scenarios"
 )
 
-// delayed simulates one policy of a scenario with delays.
+// delayed simulates a scenario of one policy with measured delays and returns its run.
 func delayed(t *testing.T, sc *scenarios.Scenario, d *Delays) *measure.Run {
 	t.Helper()
 	all, err := Run(context.Background(), sc, Options{Alter: d.Overlay().Alter})
@@ -22,7 +22,7 @@ func delayed(t *testing.T, sc *scenarios.Scenario, d *Delays) *measure.Run {
 	return &all[0]
 }
 
-// always returns the samples of a delay that is always the same.
+// always returns samples from which the delay d is always drawn.
 func always(d time.Duration) []Sample { return []Sample{{For: d}} }
 
 func metricOf(t *testing.T, r *measure.Run, name string) float64 {
@@ -59,7 +59,7 @@ jobs: [{class: mail, arrivals: {process: constant, rate: 0.1/s}, service: 1s}]
 	}
 }
 
-// TestFrozen has the store stand still twice: the one claim under way then takes longer by as much, and no other.
+// TestFrozen: stalls of the store lengthen the calls under way in them by their length, and no others.
 func TestFrozen(t *testing.T) {
 	sc := loadWall(t, `
 duration: 100s
@@ -97,7 +97,7 @@ func TestSpanIsNotEmpty(t *testing.T) {
 	}
 }
 
-// TestEarlyTimerIsOnTime draws a delay that was measured below 0.
+// TestEarlyTimerIsOnTime: a delay that was measured below 0, of a timer that fired early, counts as 0.
 func TestEarlyTimerIsOnTime(t *testing.T) {
 	m := &measured{Overlay: (&Delays{Speed: Speed{Num: 10, Den: 1}, Late: []Sample{{For: -3}}}).Overlay()}
 	if got := m.sample(0, m.delays.Late, .5); got != 0 {
@@ -146,7 +146,7 @@ jobs: [{class: mail, arrivals: {process: batch, size: 20, every: 200s}, service:
 	}
 }
 
-// enqueues notes when jobs reached the store.
+// enqueues is a recorder of the times at which jobs reached the store.
 type enqueues struct{ at []engine.Time }
 
 // Record implements engine.Recorder.

@@ -11,7 +11,7 @@ import (
 	"qsim/engine/sim"
 )
 
-// delayedEvents simulates one policy of a scenario with the delays and returns its events.
+// delayedEvents simulates a scenario of one policy with measured delays and returns its events.
 func delayedEvents(t *testing.T, text string, o *Overlay) (all events) {
 	t.Helper()
 	if _, err := Run(context.Background(), loadWall(t, text), Options{Alter: func(policy int, seed uint64, cfg *sim.Config) {
@@ -23,13 +23,13 @@ func delayedEvents(t *testing.T, text string, o *Overlay) (all events) {
 	return all
 }
 
-// events holds all events of a run.
+// events is a recorder that keeps all events of a run.
 type events []engine.Event
 
 // Record implements engine.Recorder.
 func (l *events) Record(e *engine.Event) { *l = append(*l, *e) }
 
-// of returns the events of one kind.
+// of returns the recorded events of one kind.
 func (l events) of(kind engine.EventKind) (all events) {
 	for _, e := range l {
 		if e.Kind == kind {
@@ -243,7 +243,7 @@ func TestPhases(t *testing.T) {
 // timetable is a workload of jobs that arrive at given times.
 type timetable []engine.Time
 
-// Next returns the next of them.
+// Next returns the next arrival of the timetable.
 func (a *timetable) Next(*engine.NewJob) (engine.Time, bool) {
 	if len(*a) == 0 {
 		return 0, false

@@ -19,11 +19,11 @@ import (
 	"qsim/scenarios"
 )
 
-// slowly drives a Wall by a simulation. A speed below one makes all times whole multiples of those
-// of the scenario, so that rounding loses nothing.
+// slowly is the workload, handlers and recorder of a simulation that uses a Wall in place of real time. A speed below
+// one makes all times whole multiples of those of the scenario, so that rounding loses nothing.
 type slowly struct {
 	*Wall
-	next     engine.Recorder // receiver of events with the times of the scenario
+	next     engine.Recorder // gets the events, with times of the scenario
 	digest   sim.Digest
 	attempts map[delivery]Attempt
 }
@@ -83,7 +83,7 @@ func (n slowNetwork) Reply(now engine.Time, c *engine.Call, r *engine.Reply, row
 	return n.speed.Real(n.Network.Reply(n.speed.At(now), c, r, rows))
 }
 
-// simulateWall runs a policy through its Wall.
+// simulateWall simulates a policy with the arrivals and attempts of its Wall.
 func simulateWall(t *testing.T, sc *scenarios.Scenario, policy int, speed Speed, next engine.Recorder) *slowly {
 	t.Helper()
 	w, err := OnWallClock(sc, policy, sc.Seed, speed)
@@ -250,7 +250,7 @@ func TestDueJobsOfRealStores(t *testing.T) {
 
 var durationType = reflect.TypeFor[time.Duration]()
 
-// fill sets every duration in v.
+// fill sets every duration in v, at any depth.
 func fill(v reflect.Value, to time.Duration) {
 	durations(v, "", func(_ string, d reflect.Value) { d.SetInt(int64(to)) })
 }
@@ -362,8 +362,8 @@ policies: [%s]
 	}
 }
 
-// witness records a simulation as a driver on the wall clock would: without due jobs, and with the
-// effects of calls up to 40 ms late.
+// witness is a recorder with the events that a driver on the wall clock would have: without promotions (hides), and
+// effects of calls recorded up to 40 ms late (late).
 type witness struct {
 	events []engine.Event
 	rand   keyed.Rand

@@ -25,7 +25,7 @@ engine:
   store: {claim: 0s, commit: 0s, extend: 0s, recover: 0s, promote: 0s, stats: 0s}
 `
 
-// runs simulates a scenario that loads, with warnings perhaps.
+// runs simulates the scenario of a text, which may have warnings, and returns its runs.
 func runs(t *testing.T, text string, sets ...scenarios.Override) []measure.Run {
 	t.Helper()
 	sc, ds := scenarios.Load("test.yaml", []byte(text), sets)
@@ -54,7 +54,7 @@ func value(t *testing.T, r *measure.Run, q measure.Query) float64 {
 	return 0
 }
 
-// mean is that of a metric over all runs.
+// mean returns the mean of a metric over runs.
 func mean(t *testing.T, all []measure.Run, metric string) float64 {
 	t.Helper()
 	sum := 0.0

@@ -17,7 +17,7 @@ import (
 // logFrom is the ratio of the largest to the least positive value from which an axis or colour scale is logarithmic.
 const logFrom = 20
 
-// wide reports whether values of a metric are durations too far apart for a linear axis.
+// wide reports whether the values of a metric are durations that span a factor of logFrom, too much for a linear axis.
 func wide(values plain.Extent, info measure.MetricInfo) bool {
 	return info.Unit == "s" && values.High >= logFrom*values.Positive
 }
@@ -27,10 +27,10 @@ type valueAxis struct {
 	info     measure.MetricInfo
 	from, to float64
 	log      bool
-	floor    float64 // with log: see waitRange
+	floor    float64 // with log, if some values lie below the range: its lower end; else 0
 }
 
-// overWaits makes an axis logarithmic, with a range for durations from low to high.
+// overWaits makes an axis logarithmic, with the range of waitRange for durations from low to high, in s.
 func (v *valueAxis) overWaits(low, high float64) {
 	v.log = true
 	v.from, v.to, v.floor = waitRange(low, high)
@@ -63,7 +63,7 @@ func (v *valueAxis) set(a *plot.Axis, limit int) {
 // keyAxis is a horizontal axis that shows the values of one key (parameter) of a scenario.
 type keyAxis struct {
 	*results.Axis
-	xs    []float64 // positions of the values
+	xs    []float64 // positions of the values along the axis
 	words bool      // the values are words, at equal distances
 	log   bool
 }

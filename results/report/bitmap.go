@@ -46,13 +46,13 @@ type printer struct {
 	encoder        *png.EncoderBuffer
 }
 
-// run is a sequence of pixels of one colour.
+// run is a sequence of pixels of one colour in a picture, row by row.
 type run struct {
 	tint int32 // index of the colour
 	end  int32 // number of the picture's pixels up to its end
 }
 
-// png returns a chart as a PNG with a resolution of dpi dots per inch.
+// png returns a chart as the bytes of a PNG file with a resolution of dpi dots per inch.
 func (p *printer) png(f *Figure, dpi int) []byte {
 	bitmap := newBitmap(width, f.total, dpi, p.pixels)
 	p.pixels = bitmap.picture.Pix
@@ -123,7 +123,7 @@ func (p *printer) paletted(picture *image.RGBA) *image.Paletted {
 	return &image.Paletted{Pix: p.places, Stride: picture.Rect.Dx(), Rect: picture.Rect, Palette: palette}
 }
 
-// opaque returns a colour given by the bytes of a pixel, red the lowest.
+// opaque returns the opaque colour of a pixel given by its bytes, of which the lowest is red.
 func opaque(c uint32) color.RGBA { return color.RGBA{uint8(c), uint8(c >> 8), uint8(c >> 16), 255} }
 
 // bitmap is a canvas of pixels. It draws a box for each character that the font lacks, and reorders right-to-left text
@@ -144,8 +144,8 @@ func reused[T any](memory []T, n int) []T {
 	return memory[:n]
 }
 
-// newBitmap returns a canvas with a resolution of dpi dots per inch. Its pixels are any until all are filled; they lie
-// in the given memory, if there is enough.
+// newBitmap returns a canvas with a resolution of dpi dots per inch. Its pixels are undefined until they are filled;
+// they lie in the given memory, if there is enough.
 func newBitmap(w, h vg.Length, dpi int, memory []byte) *bitmap {
 	b := &bitmap{svgCanvas: newSVGCanvas("", h), dots: float64(dpi) / float64(vg.Inch)}
 	area := image.Rectangle{Max: b.pixel(vg.Point{X: w})}
@@ -156,13 +156,13 @@ func newBitmap(w, h vg.Length, dpi int, memory []byte) *bitmap {
 	return b
 }
 
-// pixels returns the position on the picture of a point of the translated coordinates.
+// pixels returns the position of a point (in translated coordinates), in pixels from the picture's upper left corner.
 func (b *bitmap) pixels(p vg.Point) (x, y float64) {
 	p = b.placed(p)
 	return float64(p.X) * b.dots, float64(b.height-p.Y) * b.dots
 }
 
-// pixel returns the pixel whose corner is nearest to a point of the translated coordinates.
+// pixel returns the corner of a pixel that is nearest to a point (in translated coordinates).
 func (b *bitmap) pixel(p vg.Point) image.Point {
 	x, y := b.pixels(p)
 	return image.Pt(int(math.Round(x)), int(math.Round(y)))

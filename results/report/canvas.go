@@ -48,7 +48,7 @@ func newSVGCanvas(name string, height vg.Length) *svgCanvas {
 
 func (s *svgCanvas) now() *svgState { return &s.states[len(s.states)-1] }
 
-// SetLineWidth sets the width of the lines drawn next.
+// SetLineWidth sets the width of the lines drawn next, as vg.Canvas has it.
 func (s *svgCanvas) SetLineWidth(w vg.Length) { s.now().width = w }
 
 // SetLineDash sets the dash pattern of the lines drawn next, and where in it they begin.
@@ -177,7 +177,7 @@ func (s *svgCanvas) FillString(face plotfont.Face, at vg.Point, words string) {
 	s.out = append(s.out, ">"+html.EscapeString(words)+"</text>\n"...)
 }
 
-// lacked reports whether the charts' font may have no glyph for a character.
+// lacked reports whether the charts' font may lack a character, so that viewers draw it in another font.
 func lacked(r rune) bool { return r > 0x17f && !strings.ContainsRune("–…−≤≥≈", r) }
 
 // share draws the grey backdrop, which is equal in all panels of a figure, in the panel c: the first call stores its
@@ -272,7 +272,7 @@ func (d *pathData) circle(middle place, radius int64) {
 	d.lines = false
 }
 
-// step writes a path command with two numbers; a command equal to the one before is left out.
+// step writes a path command with two numbers; a relative line after another one goes without its letter.
 func (d *pathData) step(command byte, p place) {
 	if command == 'M' || !d.lines {
 		d.out = append(d.out, command)

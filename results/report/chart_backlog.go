@@ -71,12 +71,12 @@ func backlogChart(d *drawing) *sheet {
 	return s
 }
 
-// jobs returns a number of jobs, a mean over time and seeds, as text.
+// jobs returns a number of jobs, a mean over time and seeds, as text: 12, 4.7k, or "under 1".
 func jobs(v float64) string {
 	return plain.Either(v > 0 && v < 1, "under 1", count(math.Round(v)))
 }
 
-// wide reports whether the panels, one for each policy, are wide enough to tell of fresh jobs too beside their names.
+// wide reports whether the panels, one for each policy, have room for a remark on fresh jobs, too, beside their names.
 func (d *drawing) wide() bool { return len(d.policies) <= 2 || len(d.policies) == 4 }
 
 // backlogWords returns remarks of several lengths on a policy's highest backlog, the longest first: a panel shows the

@@ -31,7 +31,7 @@ func (m *panelMetric) words(i int) string {
 	return m.Cells[i].Value
 }
 
-// mostMeasures is the most metrics that the comparison chart shows.
+// mostMeasures is the highest number of metrics that the comparison chart shows.
 const mostMeasures = 4
 
 var _ = builtInChart(90, "comparison", "4-dots", comparisonChart, "Gain and price with their intervals")
@@ -53,7 +53,7 @@ func comparisonChart(d *drawing) *sheet {
 	return s
 }
 
-// comparisonMarks returns the explanation of the marks used in the comparison chart.
+// comparisonMarks returns the explanation, for the footer, of those marks that the comparison chart has.
 func (d *drawing) comparisonMarks(measures []panelMetric) string {
 	base, dotted, hollow, more := d.summary.Baseline(), false, false, false
 	for k := range measures {

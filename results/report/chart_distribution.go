@@ -21,7 +21,7 @@ const leastShare = .0005
 // distribution is the distribution of the waits of fresh jobs until their first claim, under one policy. Jobs that were
 // never claimed count as waiting longer than any other.
 type distribution struct {
-	waits     []float64 // s, ascending
+	waits     []float64 // waits in s, ascending
 	shares    []float64 // share of the jobs that waited longer than the wait of the same index
 	unclaimed float64   // share of the jobs never claimed
 	p99       float64   // s: of all jobs, as in the table; infinite if it falls among those never claimed
@@ -189,7 +189,7 @@ func distributionRange(all []distribution, at limit) (from, to float64) {
 }
 
 // distributionValues returns, for each policy, the share of jobs that wait longer than the limit or, without a limit,
-// the p99 wait, for the title and the alternative text.
+// the p99 wait, for the title and the alternative text, and the function that formats such a value.
 func distributionValues(all []distribution, at limit) ([]float64, func(float64) string) {
 	values := make([]float64, len(all))
 	for i := range all {

@@ -134,7 +134,7 @@ func (m mapDrawing) subtitle(left int) string {
 		plain.When(left > 0, "; "+plain.Plural(left, "policy")+" not shown")
 }
 
-// drawPanel draws the map of one policy.
+// drawPanel draws the map of one policy: coloured rectangles, the edge, the policy's name, and axes.
 func (m mapDrawing) drawPanel(c draw.Canvas, p *results.MapPanel, scale *colorScale) {
 	area := rectangle(c.Min.X+mapLeft, c.Min.Y+mapBelow, c.Max.X, c.Max.Y-mapAbove)
 	wide, tall := area.Max.X-area.Min.X, area.Max.Y-area.Min.Y

@@ -18,7 +18,7 @@ import (
 
 const (
 	laneHeight = vg.Length(20)
-	laneNames  = 118 // width in points, for the names of policies
+	laneNames  = 118 // width at the left for the names of policies, in points
 )
 
 var _ = builtInChart(20, "storm", "6-starvation", stormChart, "Policy by policy through the run",
@@ -95,12 +95,12 @@ func stormChart(d *drawing) *sheet {
 
 // recovery holds when waits of fresh jobs were normal again after each storm, under one policy, the first also as text.
 type recovery struct {
-	at    []float64 // s
+	at    []float64 // times of the recoveries within the run, in s
 	words string
-	late  bool // at least one recovery took longer than a moment
+	late  bool // some recovery took longer than a second, or did not come within the run
 }
 
-// backToNormal returns the recovery times of the given policies; nil if none was measured.
+// backToNormal returns when waits were normal again after storms, by policy; nil if that was measured for no storm.
 func (d *drawing) backToNormal(lanes []policy) []recovery {
 	list, any := make([]recovery, len(lanes)), false
 	for i, own := range lanes {

@@ -38,8 +38,8 @@ func SweepCharts(s *results.Sweep) ([]Figure, error) {
 // sweepDrawing draws the chart of one metric of a sweep (runs over a grid of values of scenario keys).
 type sweepDrawing struct {
 	*results.Sweep
-	metric   int   // index into Queries
-	x        int   // index of the horizontal axis
+	metric   int   // index of the metric in Queries
+	x        int   // index of the horizontal axis in Axes
 	others   []int // indexes of the other axes that have several values
 	panels   []sweepPanel
 	omitted  int // number of panels left out
@@ -82,7 +82,7 @@ func (d *sweepDrawing) chooseAxis() {
 	d.across = newKeyAxis(&d.Axes[d.x])
 }
 
-// collect sorts the cells of a sweep into the panels of its chart.
+// collect sorts the cells of a sweep into the panels of its chart, and leaves out panels beyond panelLimit.
 func (d *sweepDrawing) collect() {
 	at, short := map[string]int{}, d.ShortKeys()
 	for i := range d.Cells {
@@ -127,7 +127,7 @@ func (d *sweepDrawing) each(visit func(c *results.Cell, policy int, e *results.E
 	}
 }
 
-// limits returns the distinct bounds of the objectives on the metric, limitCount at most.
+// limits returns the first objectives on the chart's metric with distinct bounds, limitCount at most.
 func (d *sweepDrawing) limits() []measure.Objective {
 	return distinctBounds(d.Objectives, func(o measure.Objective) bool { return o.Query == d.Queries[d.metric] })
 }
@@ -148,7 +148,7 @@ func (d *sweepDrawing) scale() {
 	}
 }
 
-// spell returns a value as text with the metric's unit.
+// spell returns a value as text with the metric's unit: 5.8s, 20%, 4.7k.
 func (d *sweepDrawing) spell(v float64) string {
 	switch {
 	case d.up.info.Unit == "s":
@@ -176,7 +176,7 @@ func (d *sweepDrawing) sheet(name string) *sheet {
 	return s
 }
 
-// panel draws panel i of a sweep chart; all panels have the same axes.
+// panel draws panel i of a sweep chart into p: a line for each policy, and limits; all panels have the same axes.
 func (d *sweepDrawing) panel(p *plot.Plot, i int, _ bool) {
 	own := &d.panels[i]
 	d.across.set(p, &d.up, len(d.panels), 1, 0, 1)
@@ -211,7 +211,7 @@ func (d *sweepDrawing) line(own *sweepPanel, policy int) sweepLine {
 	return l
 }
 
-// reason returns, as text, the reason why a panel of a sweep chart has no values.
+// reason returns, as text, why a panel of a sweep chart has no values: the reason given with a cell's estimate.
 func (d *sweepDrawing) reason(own *sweepPanel) string {
 	for _, c := range own.cells {
 		if c != nil {

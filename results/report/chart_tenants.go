@@ -16,7 +16,7 @@ import (
 type ranked struct {
 	ranks, waits []float64 // rank of the tenant, from 1 on
 	bounds       int       // number of lower bounds: p99 waits that fall among jobs never claimed
-	slowest      string    // longest of waits, as text
+	slowest      string    // longest of the waits, as text
 	name         string    // name of the tenant with the longest wait
 }
 

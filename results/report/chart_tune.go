@@ -117,7 +117,7 @@ func (d *tuneDrawing) alt() string {
 	}), " ")
 }
 
-// panel draws the settings tried for the i-th policy.
+// panel draws the settings tried for the i-th policy into the plot p, with the number of simulations in its heading.
 func (d *tuneDrawing) panel(p *plot.Plot, i int, _ bool) {
 	own := &d.shown[i]
 	rows := d.across.set(p, &d.up, len(d.shown), .5, .04, 1.1)
@@ -161,7 +161,7 @@ func outcomeColor(o results.Outcome) color.NRGBA {
 	return cmp.Or(known[o], unclearColor)
 }
 
-// drawDots draws the settings tried for a policy.
+// drawDots draws, for a policy, a dot and an interval for each setting tried, and ticks for values not tried.
 func (d *tuneDrawing) drawDots(own *results.TunedPolicy, c draw.Canvas, p *plot.Plot, tx, ty func(float64) vg.Length) {
 	inside := func(v float64) vg.Length { return ty(math.Min(math.Max(v, p.Y.Min), p.Y.Max)) }
 	tried := map[float64]int{}

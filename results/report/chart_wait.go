@@ -35,7 +35,7 @@ func (d *drawing) peaksOf(row int) []float64 {
 var _ = builtInChart(30, "waits", "1-fresh-p99", waitChart, "Wait of fresh jobs",
 	"fresh.wait", "fresh.within", "start.wait", "fresh.deficit", "slowdown", "attempt.wait")
 
-// waitChart returns the chart of the waits of fresh jobs over time.
+// waitChart returns the chart of the p99 waits of fresh jobs over time.
 func waitChart(d *drawing) *sheet {
 	first := d.firstRow()
 	highest := d.peaksOf(first)
@@ -84,7 +84,7 @@ func waitChart(d *drawing) *sheet {
 	return s
 }
 
-// addWaits adds the lines of all policies to one plot of the wait chart.
+// addWaits adds the lines of all policies to one plot of the wait chart, with their names and the limits.
 func (d *drawing) addWaits(p *plot.Plot, row int, t timeline) {
 	var names peaks
 	var curves []curve
@@ -190,7 +190,7 @@ func extremes(values []float64) (least, largest int) {
 	return least, largest
 }
 
-// similar is the ratio of two policies' values up to which a title names no winner.
+// similar is the ratio of two policies' values up to which a title treats them as alike, and names no winner.
 const similar = 1.25
 
 // shortOrAlike reports whether a chart of waits, one per policy, shows little: all waits are below shortWait, or alike.
@@ -290,7 +290,7 @@ func (d *drawing) waitQuery() measure.Query {
 	return q
 }
 
-// mixed reports whether the waits of all jobs together mix several classes of jobs.
+// mixed reports whether there are several classes of jobs, so that a metric of all jobs mixes them.
 func (d *drawing) mixed() bool { return len(d.settings.Classes) > 1 }
 
 // tableTitle returns a title sentence on how the metric of query q differs between policies, worded as in the results

@@ -70,8 +70,8 @@ func (d *drawing) figures(sections ...string) (figures []Figure) {
 }
 
 const (
-	nameLimit  = 40 // characters of a policy's label in titles
-	stormLimit = 30 // characters of a storm's name in titles
+	nameLimit  = 40 // most characters of a policy's label in titles
+	stormLimit = 30 // most characters of a storm's name in titles
 	together   = 8  // most policies that share one plot; more policies have a panel each
 	panelLimit = 24 // most panels of a figure
 )
@@ -88,8 +88,8 @@ type drawing struct {
 	// rows names the class of the jobs in each plot of fresh waits: a plot for each class if there are several, since a
 	// mix of classes hides their differences; otherwise one, "", for all jobs.
 	rows []string
-	xs   []float64 // s: the middle of each bucket of time
-	from int       // the first bucket of time that is not wholly in the warm-up
+	xs   []float64 // middle of each bucket of time, in s
+	from int       // first bucket of time that is not wholly in the warm-up
 }
 
 // policy holds the time series of one policy, over all seeds. A NaN is a gap.
@@ -97,8 +97,8 @@ type policy struct {
 	name   string
 	hue    hue
 	index  int       // index of the policy in the scenario
-	swatch swatch    // mark in a page
-	band             // p99 waits of all fresh jobs
+	swatch swatch    // mark of its colour and dashes on a page
+	band             // p99 waits of all fresh jobs: median over seeds, and its band
 	waits  []band    // the same by plot, see drawing.rows; that of a class is without edges
 	fresh  []float64 // jobs ready and never attempted, mean over seeds
 	retry  []float64
@@ -259,10 +259,10 @@ func zeroed(v float64) float64 {
 	return 0
 }
 
-// bucket returns the length of the buckets of time as text.
+// bucket returns the length of a bucket (step) of time as text, such as "30s".
 func (d *drawing) bucket() string { return seconds(d.settings.Bucket.Seconds()) }
 
-// peak returns the largest of values after the warm-up; NaN if there is none.
+// peak returns the largest value of a time series after the warm-up; NaN if there is none.
 func (d *drawing) peak(values []float64) float64 {
 	return plain.ExtentOf(values[min(d.from, len(values)):]...).High
 }

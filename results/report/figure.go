@@ -22,7 +22,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Figure is one finished chart: an SVG, and on demand a PNG.
+// Figure is one finished chart with its texts: an SVG, from which Files makes a PNG, too.
 type Figure struct {
 	Name     string // name of a file without its ending, for example "1-fresh-p99"
 	Title    string // the finding, one sentence
@@ -33,17 +33,17 @@ type Figure struct {
 
 	inline func() []byte       // returns the drawing without the texts around it, as SVG for a page
 	legend string              // the legend as HTML, for a page
-	none   bool                // the chart is empty of events: nothing to see
+	none   bool                // nothing to see: the events that it shows did not happen
 	dull   bool                // the chart shows little, such as waits near zero
 	total  vg.Length           // height of the whole figure
 	paint  func(c draw.Canvas) // draws the whole figure, with its texts
 }
 
 const (
-	dpi    = 144 // dots per inch of a PNG
+	dpi    = 144 // resolution of a PNG in dots per inch
 	width  = 7.6 * vg.Inch
 	margin = vg.Length(14)
-	room   = width - 2*margin // width between the margins of a figure
+	room   = width - 2*margin // width of the drawing between the margins of a figure
 	edge   = vg.Length(4)     // margin around the drawing on a page
 )
 
@@ -69,7 +69,7 @@ const (
 	footerLine   = vg.Length(9)
 )
 
-// render draws a chart as an SVG.
+// render draws a chart, with its texts and legend, as an SVG, and returns the finished figure.
 func (s *sheet) render() Figure {
 	titles, subtitles := wrap(titleStyle, s.Title, room), wrap(subtitleStyle, s.Subtitle, room)
 	footers := wrap(footerStyle, s.Footer, room)
@@ -120,7 +120,7 @@ func (s *sheet) render() Figure {
 	return f
 }
 
-// lines draws lines of text from y downwards and returns the y of the line after them.
+// lines draws lines of text from y downwards, height apart, and returns the y of the line after them.
 func lines(c draw.Canvas, style text.Style, lines []string, y, height vg.Length) vg.Length {
 	for _, l := range lines {
 		c.FillText(style, vg.Point{X: c.Min.X + margin, Y: y}, l)
@@ -150,7 +150,7 @@ const (
 	halfTick     = vg.Length(14) // half the width of a label, such as 1m30s, at the right end of an axis
 )
 
-// newPanels returns the layout of n plots over time, in rows and columns.
+// newPanels returns the layout of n plots over time: the fewer there are, the larger and the fewer in a row.
 func newPanels(n int) *panels {
 	p := &panels{n: n, columns: 4, steps: 3, tall: 66, above: abovePanel}
 	switch {
@@ -197,7 +197,7 @@ func (d *drawing) overTime(show string, until float64, values []float64,
 type lineChart struct {
 	axes    func(p *plot.Plot, steps int, alone bool) // sets the axes of a plot; alone: it is the only one
 	lines   func(p *plot.Plot, policy int, style draw.LineStyle) []curve
-	remarks func(policy int) []string // above the panel of a policy
+	remarks func(policy int) []string // texts above the panel of a policy, of which one that fits is shown
 
 	// For a plot that is the only one: its height, the label of its horizontal axis, and a limit to mark if its Bound is
 	// above 0.
@@ -247,14 +247,14 @@ func (g *panels) height() vg.Length {
 // between returns the vertical distance between two rows of panels.
 func (g *panels) between() vg.Length { return max(betweenRows, g.above+10) }
 
-// plot returns plot i; alone is true where no other stands at its left.
+// plot returns plot i, drawn by fill; alone is true where no other stands at its left.
 func (g *panels) plot(i int, alone bool) *plot.Plot {
 	p := newPlot()
 	g.fill(p, i, alone)
 	return p
 }
 
-// draw draws all panels on one canvas.
+// draw draws all panels on one canvas, in rows, with their axes aligned.
 func (g *panels) draw(c draw.Canvas) {
 	rows := (g.n + g.columns - 1) / g.columns
 	plots := make([]*plot.Plot, rows*g.columns) // nil: an empty place in the last row

@@ -35,7 +35,7 @@ type entry struct {
 
 const (
 	keyLine = vg.Length(13)
-	keyName = vg.Length(170) // widest name; longer ones are shortened
+	keyName = vg.Length(170) // widest name in a legend; longer ones are shortened
 )
 
 var keyStyle = textStyle(8.5, ink, false)
@@ -80,7 +80,7 @@ func (d *drawing) policyKey() key {
 	return k
 }
 
-// draw draws the legend at the top of a canvas.
+// draw draws the legend at the top of a canvas, as place lays it out.
 func (k key) draw(c draw.Canvas) {
 	k.place(c.Max.X-c.Min.X, func(e entry, name string, x, y vg.Length) {
 		x, y = c.Min.X+x, c.Max.Y-y-6
@@ -140,7 +140,7 @@ func distinctBounds(objectives []measure.Objective, fits func(o measure.Objectiv
 	return found
 }
 
-// limitLabel returns the text that names a limit on a chart.
+// limitLabel returns the name of a limit on a chart, such as "objective: p99 of mail ≤ 10s in the storm".
 func (d *drawing) limitLabel(l limit) string {
 	words := "objective: p99 " + plain.When(l.Class != "", "of "+shortName(l.Class)+" ") + l.Text
 	storm := plain.Either(len(d.storms()) == 1, "the storm", shortName(cmp.Or(l.During, l.After)))
@@ -185,8 +185,8 @@ func namesInside(own peaks, curves []curve, limits []limit, names []string) sket
 	}
 }
 
-// covered returns points all over a name of the given width, its lower left corner at a point. They are so close
-// together that the next name rather covers any curve.
+// covered returns points all over a name of the given width, its lower left corner at a point. They are so dense that a
+// further name covers rather a curve than this name.
 func covered(at vg.Point, wide vg.Length) (points []vg.Point) {
 	for dx := vg.Length(0); dx < wide; dx += .5 {
 		points = append(points, vg.Point{X: at.X + dx, Y: at.Y + 2}, vg.Point{X: at.X + dx, Y: at.Y + 8})
@@ -215,7 +215,7 @@ func emptiest(places []vg.Point, wide vg.Length, taken []vg.Point) vg.Point {
 	return best
 }
 
-// along returns points sampled all along some curves, in canvas positions.
+// along returns points sampled all along some curves, in positions on the canvas, apart from each other by apart.
 func along(curves []curve, tx, ty func(float64) vg.Length, p *plot.Plot) []vg.Point {
 	var points []vg.Point
 	for _, l := range curves {

@@ -18,7 +18,7 @@ import (
 var viridis = [...]uint32{0x440154, 0x482878, 0x3e4989, 0x31688e, 0x26828e, 0x1f9e89, 0x35b779, 0x6ece58, 0xb5de2b,
 	0xfde725}
 
-// viridisAt returns the colour at a share, in [0, 1], of the way through viridis.
+// viridisAt returns the colour at a share of the way through viridis, from 0 (dark) to 1 (light).
 func viridisAt(share float64) color.NRGBA {
 	at := math.Min(math.Max(share, 0), 1) * float64(len(viridis)-1)
 	i := min(int(at), len(viridis)-2)
@@ -38,11 +38,11 @@ var (
 
 const hatchGap = vg.Length(5)
 
-// colorScale maps values of a metric to colours: light is good.
+// colorScale maps values of a metric to colours of viridis: light is good.
 type colorScale struct {
 	low, high float64
 	log       bool
-	empty     bool // no tile has a value
+	empty     bool // no tile (rectangle of a map) has a value
 	dark      bool // small values are dark: for a metric where more is better
 	never     bool // at least one tile where the measured event never happens
 	missing   bool // at least one tile without a value
@@ -92,7 +92,7 @@ func (m mapDrawing) farSide() string {
 	return m.Edge + plain.When(m.any(func(t results.MapTile) bool { return t.Value.Never }), " or without end")
 }
 
-// share returns where a value lies on the colour scale, in [0, 1].
+// share returns where a value lies on the colour scale, from 0 (low) to 1 (high).
 func (s *colorScale) share(v float64) float64 {
 	if s.log {
 		return math.Log(math.Max(v, s.low)/s.low) / math.Log(s.high/s.low)
@@ -150,7 +150,7 @@ func hatch(c draw.Canvas, r vg.Rectangle, origin vg.Point, rising bool, ink colo
 	}
 }
 
-// ticks returns the values that the colour scale labels. The scale must not be empty.
+// ticks returns the values that the colour scale labels: its ends, and some in between. It must not be empty.
 func (s *colorScale) ticks() []float64 {
 	all := []float64{s.low}
 	if s.log {

@@ -114,7 +114,7 @@ func (m *markup) headTable(sum *results.Summary, t *results.Table, front []bool)
 	m.put("</tbody></table></div>")
 }
 
-// cell writes a cell of the main table: its value, with the worst of its verdicts.
+// cell writes a cell of the main table as HTML: its value, with the worst of its verdicts as a mark.
 func (m *markup) cell(c *results.TableCell) {
 	m.put("<td")
 	if !math.IsNaN(c.Mean) {

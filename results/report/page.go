@@ -24,7 +24,7 @@ var assets embed.FS
 // PageOptions holds the optional parts of a report page: program version, scenario, and charts that could not be drawn.
 type PageOptions struct {
 	Version  string   // version of the program that ran the scenario
-	Scenario []byte   // resolved, as YAML; nil: unknown
+	Scenario []byte   // resolved scenario as YAML; nil: unknown
 	Absent   []string // sentences: each a chart that could not be drawn, and why
 }
 
@@ -66,7 +66,7 @@ func newPage(sum *results.Summary, t *results.Table) *page {
 	return p
 }
 
-// Style returns the style sheet of reports.
+// Style returns the style sheet (CSS) of reports.
 func Style() string { return style }
 
 // Fragment returns the beginning of a report as HTML for a page that has Style: the finding and its price (the largest
@@ -102,7 +102,7 @@ type page struct {
 	Alike                      string // a line with the metrics that are the same under all policies
 	More                       int    // number of rows of Table that are hidden at first
 	Numbers                    valueTable
-	Sections, Quiet            []section // sections of the page in order; those in Quiet are empty
+	Sections, Quiet            []section // sections in order; those in Quiet are folded, with little or nothing to see
 	Command                    string
 	Fingerprints               plainTable
 	Scenario                   string
@@ -180,7 +180,7 @@ func dashesOf(policy int) string {
 	return cmp.Or(strings.Join(plain.Map(hueOf(policy).dashes, dashLength), " "), "16")
 }
 
-// plainTable is a table of text in a page; the first cell of a row is its header.
+// plainTable is a table of text in a page, with an explanation (Key) below; the first cell of a row is its header.
 type plainTable struct {
 	Caption, Key string
 	Header       []string

@@ -153,7 +153,7 @@ func changeTables(c *results.Comparison) (shown, others plainTable) {
 	return shown, others
 }
 
-// IndexEntry is a run to be listed on the page that Index returns.
+// IndexEntry is a run to be listed on the page that Index returns, with the path of its report.
 type IndexEntry struct {
 	Summary *results.Summary
 	Href    string // path of the run's report page, relative to the index

@@ -11,7 +11,7 @@ import (
 	"qsim/results/plain"
 )
 
-// section is a part of a report page below the table.
+// section is a part of a report page below the main table: a heading, a finding, and a chart or tables.
 type section struct {
 	family
 	Drawing *Figure // chart of the section; nil: none
@@ -34,8 +34,8 @@ type family struct {
 type finding struct {
 	Finding string
 	Tables  []plainTable
-	none    bool // nothing to see
-	dull    bool // little to see, unless an objective is about it
+	none    bool // nothing to see: the section is folded
+	dull    bool // little to see: it is folded, unless an objective is about it
 }
 
 // families lists the sections of a report page, in the standard order, with the charts of a run: each chart's file adds
@@ -77,7 +77,7 @@ func builtInChart(rank int, id, figure string, chart func(*drawing) *sheet, head
 	return len(families)
 }
 
-// sections returns all sections of a report page, in the standard order.
+// sections returns all sections of a report page that have something to show, in the standard order.
 func (p *page) sections(figures []Figure, t *results.Table) []section {
 	var list []section
 	columns := slices.Concat(t.Columns, t.Alike)
@@ -117,7 +117,7 @@ func (p *page) sections(figures []Figure, t *results.Table) []section {
 }
 
 // arrange puts the sections of a report page in order, those about the first columns of the results table first, and
-// folds the sections with nothing to see.
+// folds (into Quiet) those with little or nothing to see.
 func (p *page) arrange(list []section, t *results.Table) {
 	columns := slices.Concat(t.Columns, t.Alike)
 	rank := func(s section) int {
@@ -147,7 +147,7 @@ func (p *page) arrange(list []section, t *results.Table) {
 
 // events is a kind of event, such as deaths of jobs, with the metrics that count these events: in all, and by cause.
 type events struct {
-	caption, what, none string  // words about the kind
+	caption, what, none string  // its name in a caption, in a sentence, and the sentence for none
 	key                 string  // explanation below its table
 	causes              []cause // the first is the total
 }
@@ -155,7 +155,7 @@ type events struct {
 // cause is a metric that counts the events with one cause, with the heading of its table column.
 type cause struct {
 	metric, title string
-	aside         bool // it counts something else
+	aside         bool // it counts something else than these events
 }
 
 // section returns the section about a kind of event: the policy with most events, the main cause there, and a table of
@@ -192,7 +192,7 @@ func (e events) section(sum *results.Summary) finding {
 	return finding{Finding: words, Tables: []plainTable{t}}
 }
 
-// cellsOf returns the cells of a metric in the results table, one for each policy.
+// cellsOf returns the cells (values as text) of a metric in the results table, one for each policy.
 func cellsOf(sum *results.Summary, metric string) (cells []results.TableCell) {
 	for i := range sum.Policies {
 		cells = append(cells, results.CellOf(sum, i, measure.Query{Metric: metric}))
@@ -235,7 +235,7 @@ func under(sum *results.Summary) string {
 	return " under any policy"
 }
 
-// command returns the command line that runs the scenario again.
+// command returns the command line that runs the scenario stored with a report again, with its range of seeds.
 func command(sum *results.Summary) string {
 	if len(sum.Seeds) == 0 {
 		return "qsim run scenario.yaml"

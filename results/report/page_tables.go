@@ -28,7 +28,7 @@ func (p *page) scene() []string {
 	return append(list, plain.Plural(len(sum.Seeds), "seed"))
 }
 
-// facts returns the details of the run: version, configuration, seeds, length.
+// facts returns texts on details of the run: version, configuration, seeds, length, workers and arrival rate.
 func (p *page) facts() []string {
 	sum := p.summary
 	seeds := "seeds " + seedRanges(sum.Seeds) + plain.When(sum.Partial, " (some are missing)")
@@ -57,7 +57,7 @@ func seedRanges(seeds []uint64) string {
 	return cmp.Or(strings.Join(parts, ", "), "none")
 }
 
-// objectiveText returns the objective of a verdict as text.
+// objectiveText returns the objective of a verdict as text, such as "fresh.wait.p99 ≤ 10s, expected to be missed".
 func objectiveText(v results.Verdict) string {
 	return clean(v.Query.String() + " " + v.Limit() + plain.When(v.Expect, ", expected to be missed"))
 }
@@ -67,7 +67,7 @@ func clean0(s string) string {
 	return plain.When(s != "", clean(s))
 }
 
-// valueTable is the table of all numbers in a report page.
+// valueTable is the table of all numbers in a report page: a row for each policy, a column for each metric.
 type valueTable struct {
 	Columns []valueColumn
 	Rows    []valueRow
@@ -148,7 +148,7 @@ func alike(t *results.Table) string {
 	return "The same under every policy: " + strings.Join(parts, " · ") + "."
 }
 
-// mostInFront is the number of policies shown at first if a page has more of them.
+// mostInFront is the number of policies that a page shows at first if it has more than the constant together.
 const mostInFront = 4
 
 // inFront reports, for each policy, whether a page shows it at first: all, unless they are many; then the baseline, the

@@ -13,7 +13,7 @@ import (
 // tenantLimit is the highest number of tenants with a table row of their own.
 const tenantLimit = 12
 
-// tenants returns the section about tenants: shares of the work and waits of the busiest ones.
+// tenants returns the section about tenants: their shares of the work and their waits, with tables of the busiest ones.
 func tenants(sum *results.Summary) finding {
 	if sum.Settings == nil || len(sum.Data) != len(sum.Policies) {
 		return finding{Finding: "What tenants got was not stored.", none: true}
@@ -64,7 +64,7 @@ func tenantName(sum *results.Summary, k int) string {
 	return policyName(sum.Settings.Tenants[k+1])
 }
 
-// tenantShares returns the table of each tenant's share of the executions.
+// tenantShares returns the table of tenants' shares of the executions and their Jain index, the tenants in order.
 func tenantShares(sum *results.Summary, order []int) plainTable {
 	rate := 0.0 // of one execution of all seeds
 	if span := (sum.Settings.Duration - sum.Settings.Warmup).Seconds() * float64(len(sum.Seeds)); span > 0 {

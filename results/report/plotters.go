@@ -66,22 +66,22 @@ func svgBelow(c draw.Canvas) *svgCanvas {
 	}
 }
 
-// backdropOf returns the backdrop lines of one time series, one for each policy.
+// backdropOf returns the grey lines, behind a policy's curve, of one time series: one for each policy.
 func (d *drawing) backdropOf(values func(p *policy) []float64) backdropLines {
 	return plain.Map(d.policies, func(p policy) curve { return curve{d.xs, values(&p), backdropStyle} })
 }
 
-// box returns the corners of a rectangle, given two opposite ones.
+// box returns the four corners of a rectangle, given two opposite ones, in order around it.
 func box(x0, y0, x1, y1 vg.Length) []vg.Point {
 	return []vg.Point{{X: x0, Y: y0}, {X: x1, Y: y0}, {X: x1, Y: y1}, {X: x0, Y: y1}}
 }
 
-// disc draws a filled circle around a point.
+// disc draws a filled circle around a point of the canvas.
 func disc(c draw.Canvas, at vg.Point, radius vg.Length, color color.Color) {
 	c.DrawGlyphNoClip(draw.GlyphStyle{Color: color, Radius: radius, Shape: draw.CircleGlyph{}}, at)
 }
 
-// ring draws a circle around a point.
+// ring draws the outline of a circle around a point of the canvas.
 func ring(c draw.Canvas, at vg.Point, radius vg.Length, color color.Color) {
 	c.DrawGlyphNoClip(draw.GlyphStyle{Color: color, Radius: radius, Shape: draw.RingGlyph{}}, at)
 }
@@ -101,7 +101,7 @@ func rectangle(x0, y0, x1, y1 vg.Length) vg.Rectangle {
 }
 
 const (
-	fineColumn = vg.Length(.25) // width of half a pixel
+	fineColumn = vg.Length(.25) // width of the columns in which thin looks: half a pixel
 	greyColumn = vg.Length(2.5)
 )
 
@@ -124,7 +124,7 @@ func (l curve) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// area plots the area between two series; where either is NaN there is a gap.
+// area plots the filled area between two series; where either is NaN there is a gap.
 type area struct {
 	xs, low, high []float64
 	color         color.NRGBA
@@ -248,7 +248,7 @@ func remark(row float64, words string) sketch {
 	}
 }
 
-// level plots a dotted vertical line at the baseline policy's value.
+// level plots a dotted vertical line at a value, as the baseline policy's in the comparison chart.
 func level(v float64) sketch {
 	return func(c draw.Canvas, p *plot.Plot, tx, _ func(float64) vg.Length) {
 		x, dotted := tx(math.Min(math.Max(v, p.X.Min), p.X.Max)), []vg.Length{1.5, 2}

@@ -21,7 +21,7 @@ var (
 	gridline = rgb(0xe7eaee)
 	axisline = rgb(0x9aa4af)
 	stormInk = rgb(0xd1242f)
-	backdrop = rgb(0xc9d0d7) // curves of other policies behind one policy's panel
+	backdrop = rgb(0xc9d0d7) // curves of the other policies behind one policy's curve
 )
 
 // hue holds the colours of one policy, one for lines and dots, and a darker one for text on white (contrast at least
@@ -106,7 +106,7 @@ func newPlot() *plot.Plot {
 	return p
 }
 
-// aligned returns a text style with the alignment and rotation of another one (like).
+// aligned returns the text style s with the alignment and the rotation of another one, like.
 func aligned(s, like text.Style) text.Style {
 	s.XAlign, s.YAlign, s.Rotation = like.XAlign, like.YAlign, like.Rotation
 	return s

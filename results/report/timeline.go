@@ -18,10 +18,10 @@ import (
 // timeline is a plot over virtual time. A page may zoom the plotters inside the axes; those above and beside the
 // plot keep their size. In an SVG both have attributes for a page's script.
 type timeline struct {
-	until   float64  // s
+	until   float64  // end of the time axis, in s
 	steps   int      // highest number of ticks
 	about   string   // SVG attributes of the plot, for the script
-	windows []window // shaded
+	windows []window // windows of time to shade
 	inside  []plot.Plotter
 	around  []plot.Plotter
 }
@@ -178,7 +178,7 @@ func coincide(lines [][]float64, a, b []float64, least float64) bool {
 	return seen > 0 && apart*10 <= seen
 }
 
-// legend returns the legend as HTML, for a page.
+// legend returns the legend as an HTML list, for a page.
 func (k key) legend() string {
 	if len(k) == 0 {
 		return ""
@@ -219,9 +219,9 @@ type window struct {
 type windowNames []window
 
 const (
-	windowRows = 3 // highest number of rows of names
+	windowRows = 3 // highest number of rows of window names
 	windowLine = vg.Length(10)
-	windowName = vg.Length(150) // widest name; longer ones are shortened
+	windowName = vg.Length(150) // widest name of a window; longer ones are shortened
 )
 
 var windowStyle = textStyle(8, ink, true)

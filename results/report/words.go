@@ -44,7 +44,7 @@ func policyNames(sum *results.Summary) []string {
 // shortName returns the name of a storm, class or tenant for charts and sentences: safe to draw, and shortened if long.
 func shortName(name string) string { return plain.Shorten(clean(name), stormLimit) }
 
-// fit shortens a text until it is at most width wide.
+// fit shortens a text, with … in its middle, until it is at most width wide in a style.
 func fit(style text.Style, s string, width vg.Length) string {
 	if style.Width(s) <= width {
 		return s
@@ -60,7 +60,7 @@ func fit(style text.Style, s string, width vg.Length) string {
 	return "…"
 }
 
-// wrap breaks a text into lines that are at most width wide.
+// wrap breaks a text between words into lines that are at most width wide in a style.
 func wrap(style text.Style, s string, width vg.Length) []string {
 	words := plain.Map(strings.Fields(s), func(word string) string { return fit(style, word, width) })
 	return plain.Lines(words, func(line string) bool { return style.Width(line) <= width })
@@ -180,7 +180,7 @@ func (d *drawing) lineMarks(statistic string) string {
 	return d.marks("line = the one seed", "line = "+statistic+" over seeds")
 }
 
-// bandMarks returns the explanation, for a chart's footer, of a line with its band.
+// bandMarks returns the explanation, for a chart's footer, of a line (median over seeds) and the band around it.
 func (d *drawing) bandMarks() string {
 	return d.lineMarks("median, band = " + plain.Either(d.seeds < 10, "range", "5th–95th percentile"))
 }
@@ -253,7 +253,7 @@ func firstOf(n, most int, order []int) []bool {
 	return chosen
 }
 
-// panelWords returns a sentence on how many of the policies have a panel, "" if all have one.
+// panelWords returns the end of a sentence on how many of the policies have a panel, "" if all have one.
 func (d *drawing) panelWords() string {
 	return plain.When(len(d.policies) > panelLimit, fmt.Sprintf("; %d of %d policies", panelLimit, len(d.policies)))
 }

@@ -14,8 +14,8 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 )
 
-// TestPaletted has up to 256 colours stay as they are, in runs of one pixel or many, and the rarest of more become ones
-// that are near. The same printer makes all pictures.
+// TestPaletted: up to 256 colours of a picture stay as they are, in runs of one pixel or many; of more, the rarest
+// become similar ones. The same printer makes all pictures.
 func TestPaletted(t *testing.T) {
 	var printer printer
 	picture := image.NewRGBA(image.Rect(0, 0, 330, 100))

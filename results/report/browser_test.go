@@ -26,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) { browsertest.Main(m) }
 
-// quiet fails if the browser logged a message or requested anything but the page.
+// quiet fails the test if the browser logged a message or requested anything but the page.
 func quiet(t *testing.T, tb *browsertest.Tab) {
 	t.Helper()
 	if tb.Quiet("file://"); len(tb.Requests) != 1 {
@@ -34,19 +34,19 @@ func quiet(t *testing.T, tb *browsertest.Tab) {
 	}
 }
 
-// pages are the reports of fixtures by name, each made once: two that differ must have two names.
+// pages holds the report pages of fixtures by their names, each made once: different fixtures need different names.
 var pages sync.Map
 
-// figuresOf holds the figures on those pages.
+// figuresOf holds, by fixture name, the figures on its report page.
 var figuresOf sync.Map
 
-// drawnOf are the figures on the page of the fixture of that name, which must have been made.
+// drawnOf returns the figures on the page of the fixture with that name, whose page must have been made.
 func drawnOf(name string) []Figure {
 	figures, _ := figuresOf.Load(name)
 	return figures.([]Figure)
 }
 
-// pageOf is the report of a fixture.
+// pageOf returns the report page of a fixture, as HTML.
 func pageOf(t testing.TB, f fixture) []byte {
 	t.Helper()
 	once, _ := pages.LoadOrStore(f.name, sync.OnceValue(func() []byte { return writePage(t, f) }))
@@ -68,7 +68,7 @@ func writePage(t testing.TB, f fixture) []byte {
 	return html
 }
 
-// ready is when the script has done its part.
+// ready is a JavaScript condition that holds once a page's script has set it up.
 const ready = `document.getElementById("tools") && !document.getElementById("tools").hidden`
 
 const inkOf = `getComputedStyle(document.documentElement).getPropertyValue("--ink").trim()`
@@ -155,7 +155,7 @@ func TestPageInBrowser(t *testing.T) {
 	quiet(t, tb)
 }
 
-// What the buttons give is the table in the words of the terminal, and the chart in the colours of the page.
+// TestPageTakenAlong: buttons copy the table as the terminal prints it, and save a chart in the page's colours.
 func TestPageTakenAlong(t *testing.T) {
 	tb := browsertest.OpenFile(t, pageOf(t, storm()), 1100, browsertest.Scheme("light", ""))
 	tb.Until(ready)
@@ -252,7 +252,7 @@ func TestPageReplay(t *testing.T) {
 	}
 }
 
-// A value with none before or after it is a dot: lines alone would not show it.
+// TestPageShowsLonelyValues: a value between two gaps is drawn as a dot, as a line alone would not show it.
 func TestPageShowsLonelyValues(t *testing.T) {
 	t.Parallel()
 	for _, every := range []int{2, 20} {
@@ -483,7 +483,7 @@ func TestPagePrintsTables(t *testing.T) {
 	}
 }
 
-// Names are words, whatever they look like.
+// TestPageBearsAnyNames: names with markup or odd characters are shown as text.
 func TestPageBearsAnyNames(t *testing.T) {
 	f := with("nasty labels", func(f *fixture) {
 		f.policies, f.labels, f.storms[0].Name, f.limits[0].During = 8, nasty, `</script><script>document.title="broken"</script>`, `</script><script>document.title="broken"</script>`

@@ -98,7 +98,7 @@ func (d *drawing) measures() []panelMetric {
 	return list
 }
 
-// comparisonPanel draws the estimates of one metric, a row for each policy; names stand at the left of the first plot.
+// comparisonPanel draws the estimates of one metric, a row for each policy, with names at the left in the first panel.
 func (d *drawing) comparisonPanel(p *plot.Plot, m *panelMetric, first bool) {
 	seen, least := plain.ExtentOf(), 0.0
 	for i := range d.policies {

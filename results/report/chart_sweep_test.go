@@ -11,19 +11,19 @@ import (
 	"qsim/results/measure"
 )
 
-// sweepFixture makes a sweep up: value is the metric in a cell, by the position on the axes.
+// sweepFixture describes a made-up sweep; value returns the metric in a cell, given its position on the axes.
 type sweepFixture struct {
 	name     string
 	axes     []results.Axis
 	policies int
-	label    string // begin of all policies' labels, before their numbers
+	label    string // beginning of all policies' labels, before their numbers
 	seeds    int
 	query    measure.Query
-	bound    float64 // an objective, if not 0
+	bound    float64 // bound of an objective; 0: there is none
 	value    func(position []int, policy int) float64
 	spread   float64 // relative half-width of the interval
 	atLeast  func(position []int) bool
-	title    string // want
+	title    string // wanted title of the chart
 }
 
 func numbers(key string, log bool, values ...float64) results.Axis {

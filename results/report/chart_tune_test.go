@@ -11,7 +11,7 @@ import (
 	"qsim/results/measure"
 )
 
-// tuning makes a search up, of values of one key, or of two.
+// tuning returns a made-up result of a search over the values of one key, or of two.
 func tuning(axes []results.Axis, policies int, margin bool, value func(setting, policy int) (mean, half float64)) *results.Tuning {
 	t := &results.Tuning{Scenario: "shop", ConfigHash: "0123abcd", Version: "1", Goal: "smallest engine.workers", Axes: axes, Margin: margin, Confidence: 0.95}
 	if !margin {

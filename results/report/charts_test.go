@@ -22,8 +22,7 @@ import (
 
 var pictures = flag.String("pictures", "", "write the figures of all fixtures into this `folder`, to be looked at")
 
-// coarse is the resolution of most tests' PNGs: encoding a fine one is slow under the
-// race detector.
+// coarse is the resolution of most tests' PNGs, in dots per inch: encoding a fine one is slow under the race detector.
 const coarse = 24
 
 func resolution() int {
@@ -83,7 +82,7 @@ func standardCharts() (names []string) {
 	return names
 }
 
-// bitmapOf returns the PNG of a figure, coarse unless it is written for inspection.
+// bitmapOf returns the PNG of a figure, coarse unless the flag -pictures writes it for inspection.
 func bitmapOf(t *testing.T, f *Figure) []byte {
 	t.Helper()
 	return new(printer).png(f, resolution())
@@ -122,7 +121,7 @@ func checkFigure(t *testing.T, f Figure) {
 	}
 }
 
-// elements parses an SVG and returns the names of its elements.
+// elements parses an SVG and returns the names of its elements, in order.
 func elements(t *testing.T, f Figure) []string {
 	t.Helper()
 	var names []string

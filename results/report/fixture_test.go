@@ -24,12 +24,12 @@ type fixture struct {
 	limits   []measure.Objective
 
 	factor func(policy int) float64 // factor of the storm's effect under a policy; nil: 300, 100, 33...
-	wait   float64                  // s: fresh p99 at rest
+	wait   float64                  // p99 wait of fresh jobs without a storm, in s
 	never  func(policy int) float64 // share of fresh jobs never claimed
 	adjust func(s *measure.Settings, sum *results.Summary)
 }
 
-// noise is in (−1, 1) and depends on its arguments only.
+// noise returns a pseudo-random number in (−1, 1) that depends on its arguments only.
 func noise(a, b, c int) float64 {
 	h := uint64(a+1)*0x9e3779b97f4a7c15 ^ uint64(b+1)*0xbf58476d1ce4e5b9 ^ uint64(c+1)*0x94d049bb133111eb
 	h ^= h >> 29
@@ -38,7 +38,7 @@ func noise(a, b, c int) float64 {
 	return float64(h>>11)/(1<<52) - 1
 }
 
-// strength of the storms at t s: rises from 0 to 1 in each, then falls as slowly.
+// strength returns the strength of the storms at t s: it rises from 0 to 1 in each, then falls as slowly.
 func (f *fixture) strength(t float64) float64 {
 	most := 0.0
 	for _, s := range f.storms {
@@ -130,7 +130,7 @@ func (f *fixture) histogram(policy int, during string) measure.NamedHistogram {
 	return h
 }
 
-// policySummary has the estimates that charts look for.
+// policySummary returns a policy's summary with the estimates that charts use.
 func (f *fixture) policySummary(policy int, label string) results.PolicySummary {
 	p := results.PolicySummary{Kind: "fifo", Label: label, Baseline: policy == 0}
 	add := func(q measure.Query, unit string, mean, base float64, filtered bool) {
@@ -162,7 +162,7 @@ func (f *fixture) policySummary(policy int, label string) results.PolicySummary 
 	return p
 }
 
-// storm is the fixture that all others vary.
+// storm returns the fixture of a run with one storm under four policies, which other fixtures vary.
 func storm() fixture {
 	return fixture{name: "storm", policies: 4, labels: []string{"Shared FIFO", "Weighted 80/20", "Separate queue", "In-flight cap 20%"}, seeds: 10,
 		duration: 30 * time.Minute, bucket: 30 * time.Second, warmup: 2 * time.Minute, wait: .18,
@@ -177,10 +177,10 @@ func with(name string, change func(f *fixture)) fixture {
 	return f
 }
 
-// nasty are labels that are hard to draw.
+// nasty holds policy labels that are hard to draw.
 var nasty = []string{strings.Repeat("very long label ", 13), "🔥 emoji 🧯👩‍🚒", `<script>alert("x")</script> & 'y'`, "\x00\x1b[31mcontrol\u202Ereversed\xff", "", "日本語のラベル", "line\nbreak", strings.Repeat("W", 200)}
 
-// fixtures are the kinds of data that charts must bear.
+// fixtures returns a fixture for each kind of data that charts must cope with.
 func fixtures() []fixture {
 	noStorm := func(f *fixture) { f.storms, f.limits = nil, nil }
 	series := func(change func(s *measure.Series)) func(*measure.Settings, *results.Summary) {

@@ -173,7 +173,7 @@ func TestRunsEndAtGaps(t *testing.T) {
 	}
 }
 
-// drawing is the data of a fixture as the charts see it.
+// drawing returns the data of a fixture as charts use it.
 func (f *fixture) drawing(t *testing.T) *drawing {
 	t.Helper()
 	_, sum := f.build()

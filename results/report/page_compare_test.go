@@ -17,7 +17,7 @@ import (
 	"qsim/results/report/browsertest"
 )
 
-// compared returns a result with a storm, one that is worse by half, and their comparison.
+// compared returns a base result with a storm, a new one with values worse by half, and their comparison.
 func compared() (base, new *results.Summary, c *results.Comparison) {
 	f := storm()
 	_, base = f.build()

@@ -16,7 +16,7 @@ import (
 	"qsim/results/plain"
 )
 
-// words is a page without its elements.
+// words returns the visible text of a page, without its elements, scripts and drawings.
 func words(page []byte) string {
 	text := regexp.MustCompile(`(?s)<(script|style|svg)\b.*?</(script|style|svg)>`).ReplaceAllString(string(page), " ")
 	text = regexp.MustCompile(`<[^>]*>`).ReplaceAllString(text, " ")
@@ -84,7 +84,8 @@ func TestBackdropIsDrawnOnce(t *testing.T) {
 	}
 }
 
-// checkBackdrop fails unless an SVG has the lines of twelve policies once, and shows them twelve times.
+// checkBackdrop fails the test unless an SVG draws the lines of twelve policies once and uses them twelve times or, if
+// they are not wanted, has none.
 func checkBackdrop(t *testing.T, name string, svg []byte, want bool) {
 	t.Helper()
 	if want {
@@ -94,7 +95,7 @@ func checkBackdrop(t *testing.T, name string, svg []byte, want bool) {
 	}
 }
 
-// checkBackdropOf runs checkBackdrop for that many policies.
+// checkBackdropOf fails the test unless an SVG draws the lines of that many policies once, and uses them as often.
 func checkBackdropOf(t *testing.T, name string, svg []byte, policies int) {
 	t.Helper()
 	own := regexp.MustCompile(`(?s)<defs><g id="([^"]*)">(.*?)</g></defs>`).FindSubmatch(svg)
@@ -128,11 +129,11 @@ func TestEqualInputWritesEqualPages(t *testing.T) {
 	}
 }
 
-// drawingTag begins one on a page, which may have several panels.
+// drawingTag matches the beginning of a drawing's element in a page; a drawing may have several panels.
 var drawingTag = regexp.MustCompile(`<(?:svg class="chart"|div class="panels c[1-4]") role="img" aria-label="`)
 
-// checkPage fails if SVG elements of a page have styles or invalid numbers, or its data has another
-// number of times.
+// checkPage fails the test if SVG elements of a page have styles or invalid numbers, or if its data has a wrong number
+// of times.
 func checkPage(t *testing.T, page []byte) {
 	t.Helper()
 	want := len(standardCharts())
@@ -205,7 +206,7 @@ func TestPageIsWellFormed(t *testing.T) {
 	}
 }
 
-// judged is a storm with objectives that were met, missed, unclear, and missed as expected.
+// judged returns a fixture whose objectives were met, missed, unclear, and missed as expected.
 func judged() fixture {
 	return with("judged", func(f *fixture) {
 		f.adjust = func(s *measure.Settings, sum *results.Summary) {
@@ -261,7 +262,7 @@ func TestPageSaysWhatIsExpected(t *testing.T) {
 	}
 }
 
-// What is not there is not made up.
+// TestPageOfLittle: a page of a summary without Settings and Data leaves out what it lacks.
 func TestPageOfLittle(t *testing.T) {
 	t.Parallel()
 	sum := &results.Summary{Scenario: "x", ConfigHash: "0a", Seeds: []uint64{3, 4, 5, 9}, Duration: 60, Partial: true, Policies: []results.PolicySummary{{Label: "A", Fingerprint: "f00"}}}

@@ -10,9 +10,8 @@ import (
 	"qsim/results/measure"
 )
 
-// mixed returns a run with a busy and a quiet class, each with separate curves, whose first policy favours quiet jobs:
-// those then wait least, and all jobs together longest. The summary has the estimates of the requested queries, 2 s and
-// 993 µs.
+// mixed returns the fixture of a run with a busy and a quiet class, whose first policy favours quiet jobs: these then
+// wait least, and all jobs together longest. The estimates of the queries asked for are 2 s and 993 µs.
 func mixed(limits []measure.Objective, asked ...measure.Query) fixture {
 	return with("mixed", func(f *fixture) {
 		f.policies, f.limits = 2, limits

@@ -181,8 +181,7 @@ func TestBacklogTitle(t *testing.T) {
 	}
 }
 
-// pooled returns a histogram of 100 fresh jobs: long of them waited a long time, and lost were
-// never claimed.
+// pooled returns a histogram of 100 fresh jobs: lost of them were never claimed, long others waited for a minute.
 func pooled(long, lost int, during string) results.PolicyData {
 	h := measure.NamedHistogram{Query: measure.Query{Metric: "fresh.wait", During: during}}
 	for i := range 100 {
@@ -300,7 +299,7 @@ func TestFooterSaysWhatItMust(t *testing.T) {
 	}
 }
 
-// A gap in a line of the wait chart is explained: there nobody is claimed, and the wait is longest, not least.
+// TestFooterExplainsGaps: the footer explains gaps in the wait chart's lines: no job is claimed in them.
 func TestFooterExplainsGaps(t *testing.T) {
 	for _, empty := range []bool{false, true} {
 		f := with(fmt.Sprint("gaps ", empty), func(f *fixture) {

@@ -55,8 +55,8 @@ type Separate struct {
 	withRetries bool        // the plan claims retries
 }
 
-// Plan appends a term (part of a claim) for fresh jobs and one for retries, each as far as there is room in their lane.
-// If the idle workers are too few to fill both, the lanes take turns in being served first.
+// Plan lets the next claim take fresh jobs and retries, each as far as there is room in their lane. While it is too
+// small to fill both lanes, they take turns in being served first, so that a small batch starves neither.
 func (p *Separate) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	fresh, retries := lane(v, engine.Fresh, v.Workers-p.RetryWorkers), lane(v, engine.Retry, p.RetryWorkers)
 	if !p.mayPoll(v.Now) {

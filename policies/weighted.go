@@ -88,7 +88,8 @@ type carry struct {
 	first int // claims of the group with the share in the latest plan
 }
 
-// divide begins a plan of one claim for each idle worker, and returns how many go to the group with the share.
+// divide begins a plan of one claim for each idle worker, and returns how many go to the group (class or order) that
+// has the share.
 func (c *carry) divide(idle int, share quantity.Share) int {
 	num, den := share.Fraction()
 	c.plan = pending{limit: idle}

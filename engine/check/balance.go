@@ -95,8 +95,8 @@ func (c *Checker) Settle() {
 }
 
 // Released checks that the engine of a node is at rest once no work is left and no call is under way: held (the result
-// of engine.Engine.Held) must be 0, and all workers idle. Where leases last for ever from the start of executions on,
-// each must have been asked for: see Extends.
+// of engine.Engine.Held) must be 0, and all workers idle. Where a job's lease is made to last for ever as its execution
+// starts, the node must have asked for that (Extends) as often as it has started executions.
 func (c *Checker) Released(node int32, held, idle int) {
 	if c.caughtUp().breach != nil {
 		return

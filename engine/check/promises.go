@@ -48,7 +48,7 @@ type wakes struct {
 	brought engine.Time // time of the latest claim that returned jobs
 }
 
-// wake records that a job has become ready while no other was: if workers are idle, claimsWhenWoken awaits a claim.
+// wake records that a job has become ready while no other was: if workers are idle, a claim is due.
 func (c *Checker) wake() {
 	c.wakes.at = engine.Never
 	soon := c.rules.Soon.Claim

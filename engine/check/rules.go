@@ -128,7 +128,7 @@ func (r *Rules) retry(k engine.Kind) *Retry {
 
 func (r *Retry) isFree(e engine.ErrorKind) bool { return slices.Contains(r.Free, e) }
 
-// derived holds facts computed from the Rules, on which it depends what is checked and how.
+// derived holds facts computed from the Rules, such as which checks apply.
 type derived struct {
 	fenced    bool               // only the holder of the current token changes a job in flight: limits on attempts hold
 	known     bool               // the duration of undisturbed calls is bounded

@@ -8,7 +8,7 @@ import (
 	"qsim/engine/heap"
 )
 
-// mailbox is the queue from which workers of a loop take executions, and through which goroutines return results to it.
+// mailbox is the queue through which a loop's goroutines get executions to run and return results to the loop.
 type mailbox struct {
 	mu sync.Mutex
 

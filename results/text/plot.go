@@ -199,7 +199,7 @@ func (p *terminalPlot) plain(text string) string {
 	}, strings.ReplaceAll(text, "…", "..."))
 }
 
-// markStorms sets which storms begin within the chart, and which columns they cover.
+// markStorms finds the storms that begin within the plot, and the columns that they cover.
 func (p *terminalPlot) markStorms() {
 	p.stormy = make([]bool, p.columns)
 	perColumn := p.end / float64(p.columns)

@@ -67,7 +67,7 @@ func (s *Storm) kind() *stormKind {
 // Kind returns the kind of the storm, such as crash, which is its key in scenario files; "" if it is missing there.
 func (s *Storm) Kind() string { return s.kind().key }
 
-// stormChecker checks the settings of one storm's fault, to whose map in the YAML tree its Section leads.
+// stormChecker checks the keys of one storm, its Section of the YAML, against the scenario that contains the storm.
 type stormChecker struct {
 	checks.Section
 	around checks.Section // of the storm with its window

@@ -112,7 +112,7 @@ func (b *Bounds) need(l *left, u *unfinished.Job) {
 	l.chain = max(l.chain, chain)
 }
 
-// mostTries is the highest limit on the attempts of one job that the bounds use, and the most that they look at.
+// mostTries is the highest number of attempts of one job that the bounds count.
 const mostTries = 1000
 
 // limits reports whether a job's attempts are limited, and to at most mostTries: the bounds ignore a higher limit.

@@ -65,3 +65,42 @@ func TestKeptForEver(t *testing.T) {
 		})
 	}
 }
+
+// TestLateReturns gives node 0 job 1 too late. The node must hand it back, which counts also if it does so in vain: if
+// the store refuses that, of a lease that was taken or a job that is dead, or the node gives it up.
+func TestLateReturns(t *testing.T) {
+	late := func() *story {
+		return later().lease(1, 0, 1, 0, 0).add(engine.Event{Kind: engine.RefusedLate, Count: 1})
+	}
+	taken := func() *story { return late().after(11*time.Second).take(1, 1) }
+	dead := func() *story {
+		return taken().add(engine.Event{Kind: engine.Buried, Job: 1, Node: 1, Delivery: 1, Token: 2,
+			Error: engine.LeaseExpired, From: engine.InFlight})
+	}
+	for _, tt := range []struct {
+		name   string
+		story  *story
+		kind   engine.EventKind // of the outcome under the late lease
+		err    engine.ErrorKind
+		breaks bool
+	}{
+		{"handed back", late(), engine.Returned, engine.Canceled, false},
+		{"its lease was taken", taken(), engine.Fenced, engine.Canceled, false},
+		{"it is dead", dead(), engine.Fenced, engine.Canceled, false},
+		{"given up", late(), engine.GaveUp, engine.Canceled, false},
+		{"another outcome is refused", taken(), engine.Fenced, engine.Timeout, true},
+		{"another outcome is given up", late(), engine.GaveUp, engine.Timeout, true},
+	} {
+		r := rules()
+		r.Node.Reaper.After, r.Node.Commit.Drop = engine.Bury, true
+		c := check.New(r)
+		s := tt.story.add(engine.Event{Kind: tt.kind, Job: 1, Delivery: 1, Token: 1, Error: tt.err, From: engine.InFlight})
+		for i := range s.events {
+			c.Record(&s.events[i])
+		}
+		c.Released(0, 0, r.Node.Workers)
+		if b := c.Breach(); (b != nil) != tt.breaks || b != nil && b.Invariant != check.Recovery {
+			t.Errorf("%s: got %v", tt.name, b)
+		}
+	}
+}

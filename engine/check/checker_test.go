@@ -160,6 +160,17 @@ func overruled() *story {
 	return s.add(late).after(time.Second / 2).enqueue(2).after(time.Second / 2).promoted(1).after(1500 * time.Millisecond)
 }
 
+// readAndBuried is the event of a reaper that has read the first lease of job 1, and buries the job since it is ready.
+var readAndBuried = engine.Event{Kind: engine.Buried, Job: 1, Delivery: 1, Token: 2, Error: engine.LeaseExpired, From: engine.Ready}
+
+// buriedAt returns a function that sets the rules for reapers that read leases first and bury at so many recoveries,
+// without any fence.
+func buriedAt(recoveries int32) func(r *check.Rules) {
+	return func(r *check.Rules) {
+		r.Store.Fence, r.Node.Reaper.Guard, r.Node.Reaper.BuryAt = engine.FenceNone, engine.FenceNone, recoveries
+	}
+}
+
 func failed() *story { return running().after(time.Second).finish(1, 0, 0, 1, engine.Timeout) }
 
 // attempt claims job 1 as soon as it is ready, and runs it in no time.
@@ -331,6 +342,7 @@ func TestBreaches(t *testing.T) {
 		}, "I-8"},
 		{"the younger job first", begun().after(time.Second).enqueue(2).claim(0).lease(2, 0, 1, 0, 0).lease(1, 0, 1, time.Second, time.Second), func(r *check.Rules) { r.Ordered = true }, "I-8"},
 		{"the older job first", begun().after(time.Second).enqueue(2).claim(0).lease(1, 0, 1, time.Second, time.Second).lease(2, 0, 1, 0, 0), func(r *check.Rules) { r.Ordered = true }, ""},
+		{"the younger job of a more urgent kind first", begun().after(time.Second).enqueueAs(2, 1).claim(0).lease(2, 0, 1, 0, 0).lease(1, 0, 1, time.Second, time.Second), func(r *check.Rules) { r.Ordered = true }, ""},
 		{"it runs before its time", (&story{}).up().add(engine.Event{Kind: engine.Enqueued, Job: 1, Node: -1, Tenant: 1, Delay: time.Second}).lease(1, 0, 1, 0, 0).start(1, 0, 0, 1), func(r *check.Rules) { r.Store.Held = true }, "I-8"},
 		{"promoted long after it was due", failed().commit(engine.Nacked, 1, 1, engine.Timeout, time.Second).after(time.Minute).promoted(1), func(r *check.Rules) {
 			conserving(r)
@@ -355,6 +367,8 @@ func TestBreaches(t *testing.T) {
 		{"recovered twice, and not buried", begun().lease(1, 0, 1, 0, 0).after(11*time.Second).take(1, 1).commit(engine.Returned, 1, 1, engine.LeaseExpired, 0).
 			attempt(2, engine.NoError).after(11*time.Second).take(1, 2).commit(engine.Returned, 1, 2, engine.LeaseExpired, 0),
 			func(r *check.Rules) { r.Node.Reaper.BuryAt = 2 }, "I-4"},
+		{"buried at its first recovery, of a lease read earlier", failed().commit(engine.Nacked, 1, 1, engine.Timeout, time.Second).after(time.Second).promoted(1).add(readAndBuried), buriedAt(1), ""},
+		{"buried at its second recovery of three, of a lease read earlier", overruled().add(readAndBuried), buriedAt(3), "I-4"},
 		{"without a fence, buried at its first attempt", failed().commit(engine.Buried, 1, 1, engine.Timeout, 0), func(r *check.Rules) { r.Store.Fence = engine.FenceState }, "I-4"},
 		{"without a fence, a third failure goes on", begun().failAgain(1, engine.Timeout).failAgain(2, engine.Timeout).attempt(3, engine.Timeout).commit(engine.Nacked, 1, 3, engine.Timeout, time.Second), func(r *check.Rules) { r.Store.Fence = engine.FenceState }, "I-4"},
 		{"a job waits for too long", begun().after(time.Minute).lease(1, 0, 1, time.Minute, time.Minute), func(r *check.Rules) { r.Calm, r.Wait = 0, 10*time.Second }, "I-14"},
@@ -473,7 +487,8 @@ func TestShareOfClaims(t *testing.T) {
 }
 
 // TestShareOfOvertakenClaims counts no claims for the share of fresh jobs that their node counts as lost, from the first
-// on, and those again that come after one of which it begins a job.
+// on, and those again that come after one of which it begins a job. The last lost one, of job 11, comes just after one
+// at the same time of which it begins a job, too.
 func TestShareOfOvertakenClaims(t *testing.T) {
 	r := rules()
 	r.Fresh, r.Node.Workers = check.Share{Num: 1, Den: 2}, 20
@@ -484,8 +499,14 @@ func TestShareOfOvertakenClaims(t *testing.T) {
 	}
 	s.lease(1, 0, 1, 0, 0).add(engine.Event{Kind: engine.Returned, Job: 1, Delivery: 1, Error: engine.Canceled, From: engine.InFlight, Token: s.token})
 	for job := engine.JobID(2); job <= 20; job++ {
-		s.after(time.Second).claim(1).lease(job, 1, 1, s.at.Sub(0), s.at.Sub(0))
-		if job == 12 {
+		if job != 11 {
+			s.after(time.Second)
+		}
+		s.claim(1).lease(job, 1, 1, s.at.Sub(0), s.at.Sub(0))
+		switch job {
+		case 11:
+			s.add(engine.Event{Kind: engine.Started, Job: 10, Node: 1, Slot: 1, Delivery: 1, Token: s.token - 1})
+		case 12:
 			heard = len(s.events)
 			s.start(job, 1, 0, 1)
 		}

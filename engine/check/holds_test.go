@@ -163,22 +163,27 @@ func TestHolds(t *testing.T) {
 	}
 }
 
-// TestFurtherStopSignal tells a process twice to stop: from the first signal on it must hand back the job that it holds.
-// It has done that if the store refuses it, of a lease that has lapsed.
+// TestFurtherStopSignal tells a process twice to stop: from the first signal on it must hand back the job that it holds,
+// and not begin it. It has done that if the store refuses it, of a lease that has lapsed.
 func TestFurtherStopSignal(t *testing.T) {
 	held := func() *story { return begun().after(time.Second).lease(1, 0, 1, time.Second, time.Second) }
 	refused := engine.Event{Kind: engine.Fenced, Job: 1, Delivery: 1, Token: 1, Error: engine.Canceled}
+	down := engine.Event{Kind: engine.NodeDown, Node: 0}
 	for _, tt := range []struct {
-		story  *story
+		story  *story // the signals come 6 s and 3 s before its last event
 		breaks bool
-	}{{held(), true}, {held().after(12 * time.Second).add(refused), false}} {
+	}{
+		{held().after(6 * time.Second).add(down), true},
+		{held().after(12 * time.Second).add(refused).after(6 * time.Second).add(down), false},
+		{held().after(6*time.Second).start(1, 0, 0, 1), true},
+	} {
 		r := rules()
 		r.HandBack, r.Store.Fence = 5*time.Second, engine.FenceToken
 		lapsing(&r)
 		c := check.New(r)
-		s := tt.story.after(6 * time.Second).add(engine.Event{Kind: engine.NodeDown, Node: 0})
+		s := tt.story
 		for i := range s.events {
-			if s.events[i].Kind == engine.NodeDown {
+			if i == len(s.events)-1 {
 				c.Stopped(0, s.at.Add(-6*time.Second))
 				c.Stopped(0, s.at.Add(-3*time.Second))
 			}

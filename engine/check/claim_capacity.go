@@ -30,6 +30,9 @@ func (c *Checker) followCall(s *subject) {
 		c.wakes.at = engine.Never
 		n.owing.turn++
 		n.owing.all, n.owing.since = n.owing.all+n.owing.since, 0
+		if n.plans.buried = 0; s.Count == 0 && c.undisturbed(n) {
+			n.plans.emptied = c.now
+		}
 	case engine.OpExtend:
 		n.asked = s.At
 	}

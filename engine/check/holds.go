@@ -123,14 +123,6 @@ func (c *Checker) keepsBack(s *subject, b *bound.Brake, of *braking) bool {
 	return true
 }
 
-// notesEmpty records, for buriesLate, that a claim has found the queue empty.
-func (c *Checker) notesEmpty(s *subject) bool {
-	if s.n.plans.buried = 0; s.Count == 0 && c.undisturbed(s.n) {
-		s.n.plans.emptied = c.now
-	}
-	return false
-}
-
 // buriesLate checks Holds.Interval, the longest time ready of a claimed job: a claim takes an older one only after
 // burying Holds.Buries others, and buries no younger one if the queue was empty within the last Interval.
 func (c *Checker) buriesLate(s *subject) bool {

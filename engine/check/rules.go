@@ -264,7 +264,6 @@ func (r *Rules) ofCalls(d *derived) []rule {
 		{Shares, noProbe, claims, d.known && node.Fetch.Cooldown > 0, (*Checker).keepsToCooldown},
 		{Idleness, Capacity, called, d.fills, (*Checker).fillsRoom},
 		{Shares, noProbe, called, d.shares, (*Checker).sharesClaims},
-		{Shares, noProbe, claims, r.Holds.Interval > 0, (*Checker).notesEmpty},
 		{Effects, uncounted, down, true, func(c *Checker, s *subject) bool {
 			return s.n.busy == 0 || c.complain(Effects, "%d executions go on without it", s.n.busy)
 		}},
@@ -300,14 +299,14 @@ func (r *Rules) ofLeases(d *derived) []rule {
 		}},
 		{Recovery, uncounted, of(engine.Returned, engine.Fenced, engine.GaveUp), true, func(c *Checker, s *subject) bool {
 			if s.Error == engine.Canceled {
-				s.n.back++ // see Released
+				s.n.back++ // see Released; also if the job is done by now
 			}
 			return false
 		}},
 		{NoLoss, noProbe, stored, true, (*Checker).goesOn},
 		{Leases, uncounted, committed, d.guarded, func(c *Checker, s *subject) bool {
 			if s.From != engine.InFlight && c.d.asRead(s.Event) {
-				c.recovered(s) // it was in flight when it was read
+				c.recovered(s) // it was in flight when it was read; mayDie counts this
 			}
 			return false
 		}},

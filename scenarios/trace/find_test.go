@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"qsim/engine"
 	"qsim/results/plain"
@@ -156,5 +157,16 @@ func TestLeftWaiting(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestRefusedDelay refuses a late holder's retry of a held job that waits for its latest one, which is due before the end.
+func TestRefusedDelay(t *testing.T) {
+	held := "engine: {waiting: held}\njobs: [{class: a, arrivals: {process: constant, rate: 1/s}, service: 1ms}]\nduration: 1m\n"
+	tracer := &jobTracer{s: simulation(t, held, 1), history: &JobHistory{}}
+	tracer.move(&engine.Event{Kind: engine.Nacked, At: engine.Time(time.Second), Delay: time.Second})
+	tracer.move(&engine.Event{Kind: engine.Fenced, At: engine.Time(time.Second), Delay: time.Hour})
+	if tracer.finish(); tracer.history.State != "ready" {
+		t.Errorf("the job is %s", tracer.history.State)
 	}
 }

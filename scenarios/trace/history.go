@@ -218,8 +218,9 @@ func (t *jobTracer) attempt(e *engine.Event) int {
 func (t *jobTracer) move(e *engine.Event) {
 	h := t.history
 	h.State = cmp.Or(stateAfter(e), h.State)
-	t.due = max(t.due, e.At.Add(e.Delay))
 	switch e.Kind {
+	case engine.Enqueued, engine.Nacked:
+		t.due = e.At.Add(e.Delay)
 	case engine.Redriven:
 		h.Ended = none
 	case engine.Leased:

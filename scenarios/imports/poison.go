@@ -29,7 +29,7 @@ func (c *collected) rates() (rate, poison float64) {
 		f, p = min(max(f, nearly), 1-nearly), min(p, 1-nearly)
 		for _, failures := range order {
 			n, k := c.ends[failures], float64(failures)
-			either := p + (1-p)*math.Pow(f, k)
+			either := max(p+(1-p)*math.Pow(f, k), math.SmallestNonzeroFloat64) // its logarithm is finite
 			ill := n.rest * p / either
 			jobs, poisoned, done = jobs+n.rest+n.done, poisoned+ill, done+n.done
 			failed += (n.rest - ill + n.done) * k

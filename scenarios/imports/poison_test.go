@@ -91,3 +91,20 @@ func TestPoisonOfRecords(t *testing.T) {
 		}
 	}
 }
+
+// TestPoisonOfManyFailures imports one job that failed so often that the likelihood of that without poison is below the
+// smallest number, beside jobs that never failed: it is poisoned unless it succeeded in the end.
+func TestPoisonOfManyFailures(t *testing.T) {
+	t.Parallel()
+	const others, failures = 3000, 700
+	for failure, want := range map[string][2]float64{"timeout": {0, 1. / (others + 1)}, "": {failures / (others + 1. + failures), 0}} {
+		text := fmt.Sprintf("id,enqueued,started,finished,attempt,error\nlast,0,4000,4000.2,%d,%s\n", failures+1, failure)
+		for i := range others {
+			text += fmt.Sprintf("%d,%d,%d,%d.2,1,\n", i, i, i, i)
+		}
+		c := &read(t, "csv", text).Classes[0]
+		if !(math.Abs(c.Rate-want[0]) < 1e-6 && math.Abs(c.Poison-want[1]) < 1e-6) {
+			t.Errorf("after the last error %q: rate %v, poison %v, want %v", failure, c.Rate, c.Poison, want)
+		}
+	}
+}

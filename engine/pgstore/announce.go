@@ -159,7 +159,9 @@ func (s *Store) listenOnce(ctx context.Context, wake func()) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	s.listening.Store(conn, nil)
 	defer func() {
+		s.listening.Delete(conn)
 		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
 		_ = conn.Close(closing)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"qsim/engine"
@@ -42,11 +43,14 @@ func (e toldError) Unwrap() error { return e.error }
 func told(format string, arguments ...any) error { return toldError{fmt.Errorf(format, arguments...)} }
 
 // wrap adds the name of a call to its error; nil stays nil. After the loss of a connection, or of the right to write on
-// it, the pool replaces all its other connections, too, since each would probably fail one more call.
+// it, all other connections are replaced, too: each would probably fail one more call, or listen to the wrong server.
 func (s *Store) wrap(what string, err error) error {
 	if cut(err) {
 		s.pool.Reset()
 		s.beats.Reset()
+		for conn := range s.listening.Range {
+			_ = conn.(*pgx.Conn).PgConn().Conn().Close()
+		}
 	}
 	return wrap(what, err)
 }

@@ -43,6 +43,8 @@ type Store struct {
 	lines  sync.Map // line: the indexes of ready jobs known to exist
 	fronts fronts
 	news   news
+
+	listening sync.Map // connections (*pgx.Conn) on which engines listen for notifications
 	// forgotten holds, by engine.EngineID, the number (uint64) of its batch up to which the records are deleted.
 	forgotten sync.Map
 	stop      context.CancelFunc

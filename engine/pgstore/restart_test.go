@@ -109,9 +109,11 @@ func TestServerBecomesReadOnly(t *testing.T) {
 		return s
 	}
 	s := opened("")
+	woken := listen(t, ctx, s)
 	if err := s.Enqueue(ctx, jobsFrom(1, 1)); err != nil {
 		t.Fatal(err)
 	}
+	<-woken
 	for _, text := range []string{"alter system set default_transaction_read_only = on", "select pg_reload_conf()"} {
 		if _, err := s.pool.Exec(ctx, text); err != nil {
 			t.Fatal(err)
@@ -124,6 +126,11 @@ func TestServerBecomesReadOnly(t *testing.T) {
 		if err := s.Enqueue(ctx, jobsFrom(engine.JobID(count(t, second, "select 10 + count(*) from jobs")), 1)); err != nil {
 			t.Error(err)
 		}
+	}
+	select {
+	case <-woken:
+	case <-time.After(5 * time.Second):
+		t.Error("nobody was woken for the jobs on the second server")
 	}
 	if n := count(t, second, "select count(*) from jobs"); n != 2 {
 		t.Errorf("%d jobs came to the second server, want 2", n)

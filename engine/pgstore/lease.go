@@ -23,7 +23,7 @@ func extendSQL(r *rules) string {
 	return now + `,
 l as materialized (
 	select j.id` + held + `
-	for update of j skip locked),
+	for no key update of j skip locked),
 u as (update jobs j set expires_at = n.now + $3 from l, t n where ` + sameJob("l.id") + ` returning j.id, j.token)
 select id, token from u union all select j.id, j.token` + held + ` and (select count(*) from u) < cardinality($1)`
 }
@@ -58,7 +58,7 @@ func extendNodeSQL(r *rules, whose string) string {
 	return now + `,
 l as materialized (
 	select j.id from t n, jobs j where j.state = 3 and not j.reaped and ` + whose + r.notLapsed() + `
-	for update of j skip locked)
+	for no key update of j skip locked)
 update jobs j set expires_at = n.now + $2 from l, t n where ` + sameJob("l.id")
 }
 

@@ -142,6 +142,7 @@ func TestHeartbeatsGoOn(t *testing.T) {
 	if err != nil || len(leases) != 4 {
 		t.Fatalf("%d leases, %v", len(leases), err)
 	}
+	holding(t, s, "select from jobs where id > 2 for key share") // as for a foreign key: it stops no heartbeat
 	release := holding(t, s, "select from jobs where id <= 2 for update")
 	var commits sync.WaitGroup
 	for i := range 2 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -53,11 +54,11 @@ type Store struct {
 
 var validSchema = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 
-// Open connects to the server that dsn names, as a URL or as keywords; what it leaves out is taken from the environment
-// (PGHOST, PGUSER, PGPASSWORD and so on). Of several hosts it takes one that can be written to, unless the DSN has
-// target_session_attrs. It creates the schema if there is none, or upgrades one of an earlier version. It fails with
-// ErrDSN, ErrNewer, ErrForeign, ErrDenied, engine.ErrUnsupported or engine.ErrUnavailable where the cause is known; no
-// error shows a password.
+// Open connects to the server that dsn names, as a URL or as keywords; what it leaves out is taken from the
+// environment (PGHOST, PGUSER, PGPASSWORD and so on). Of several hosts it takes one that can be written to, unless
+// target_session_attrs is set in either. It creates the schema if there is none, or upgrades one of an earlier
+// version. It fails with ErrDSN, ErrNewer, ErrForeign, ErrDenied, engine.ErrUnsupported or engine.ErrUnavailable where
+// the cause is known; no error shows a password.
 func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	if o.Schema == "" {
 		o.Schema = DefaultSchema
@@ -167,7 +168,8 @@ func configure(dsn string, o *Options) (*pgxpool.Config, error) {
 	config.ConnConfig.StatementCacheCapacity = 4096
 	own := config.ConnConfig
 	others := func(f *pgconn.FallbackConfig) bool { return f.Host != own.Host || f.Port != own.Port }
-	if slices.ContainsFunc(own.Fallbacks, others) && !serverKind.MatchString(dsn) {
+	said := serverKind.MatchString(dsn) || os.Getenv("PGTARGETSESSIONATTRS") != ""
+	if !said && slices.ContainsFunc(own.Fallbacks, others) {
 		own.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite // of several, the one that can be written to
 	}
 	// No call is preceded by one that asks whether the connection lives.

@@ -8,8 +8,8 @@ import (
 
 const (
 	poisonSign = 4.0   // standard errors by which jobs must show poison
-	mostRounds = 1000  // of the estimation
-	nearly     = 1e-12 // distance of the estimates from 0 and 1, whose logarithms are infinite
+	mostRounds = 1000  // of the estimation, which ends once a round changes nothing
+	nearly     = 1e-12 // least change, and distance of the estimates from 0 and 1, whose logarithms are infinite
 )
 
 // ends counts jobs with the same number of failed attempts by whether one succeeded then.
@@ -41,7 +41,8 @@ func (c *collected) rates() (rate, poison float64) {
 	f, _, _ := round(rate, 0)
 	_, _, without := round(f, 0)
 	p := f
-	for range mostRounds {
+	for n, last := 0, -1.0; n < mostRounds && math.Abs(p-last) > nearly; n++ {
+		last = p
 		f, p, alike = round(f, p)
 	}
 	if 2*(alike-without) < poisonSign*poisonSign {

@@ -272,6 +272,18 @@ func TestPoisonAloneFails(t *testing.T) {
 	}
 }
 
+// A job that was put back by hand is so however often the records have it, until they have it dead.
+func TestPutBackTwice(t *testing.T) {
+	waits, dead := record{sort: ofJob, state: stateWaiting}, record{sort: ofJob, state: stateDead}
+	for _, records := range [][]record{{waits}, {waits, waits}, {dead, waits, waits}, {waits, dead}} {
+		last := records[len(records)-1].state == stateDead
+		j := job{most: 3, tries: []try{{number: 3, failure: 1, ended: true, due: unknown}}}
+		if j.settle(records); j.putBack == last || j.dead != last {
+			t.Errorf("%d rows, dead in the last %v: dead %v, put back %v", len(records), last, j.dead, j.putBack)
+		}
+	}
+}
+
 // Of jobs that failed as often as they may, those whose own row says that they wait were put back by hand: they are open,
 // not dead, and a note says so. A row of an earlier attempt says nothing of that.
 func TestPutBackByHand(t *testing.T) {

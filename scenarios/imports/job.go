@@ -170,10 +170,10 @@ func (j *job) settle(list []record) {
 	for i := range list {
 		switch list[i].state {
 		case stateDead:
-			j.dead = !j.done
+			j.dead, j.putBack = !j.done, false
 		case stateWaiting, stateReady, stateRunning:
 			if i == len(list)-1 || list[i].sort == ofJob { // else of an earlier attempt
-				j.dead, j.putBack = false, j.dead
+				j.dead, j.putBack = false, j.dead || j.putBack
 			}
 		}
 	}

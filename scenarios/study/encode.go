@@ -94,24 +94,25 @@ func (j *journal) read(found func(line []byte)) error {
 	return err
 }
 
-// begin creates the journal, unless it exists, and appends an empty line, which ends one that was cut off.
+// begin creates the journal, unless it exists.
 func (j *journal) begin() error {
 	if err := os.MkdirAll(filepath.Dir(j.path), 0o777); err != nil {
 		return err
 	}
-	return j.append([]byte("\n"), os.O_CREATE)
+	return j.append(nil)
 }
 
-// keep appends a value to a journal that has begun.
+// keep appends a value to a journal that has begun. The newline before it ends a line that was cut off.
 func (j *journal) keep(value any) error {
 	if j.path == "" {
 		return nil
 	}
-	return j.append(sealed(j.from, value), 0)
+	return j.append(append([]byte("\n"), sealed(j.from, value)...))
 }
 
-func (j *journal) append(text []byte, mode int) error {
-	file, err := os.OpenFile(j.path, os.O_WRONLY|os.O_APPEND|mode, 0o666)
+// append creates the journal again if a process that was done earlier has removed it.
+func (j *journal) append(text []byte) error {
+	file, err := os.OpenFile(j.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
 	if err != nil {
 		return err
 	}

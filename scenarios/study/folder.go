@@ -151,13 +151,7 @@ func (w *Work) kept() (map[int][]byte, error) {
 }
 
 // Keep stores a finished cell of the shard in its journal.
-func (w *Work) Keep(cell *results.Cell) error {
-	err := w.journal.keep(cell)
-	if err != nil && w.completed() {
-		return nil // another process has finished the shard and removed the journal
-	}
-	return err
-}
+func (w *Work) Keep(cell *results.Cell) error { return w.journal.keep(cell) }
 
 // completed reports whether the shard's file exists with all its cells.
 func (w *Work) completed() bool {
@@ -191,7 +185,7 @@ func (w *Work) joined() ([]byte, error) {
 		if kept[cell] == nil {
 			return nil, fmt.Errorf("write %s: cell %d is not in %s", w.Path, cell, w.journal.path)
 		}
-		text = append(text, kept[cell]...)
+		text = append(append(text, bytes.TrimSpace(kept[cell])...), '\n')
 	}
 	return text, nil
 }

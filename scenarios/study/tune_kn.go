@@ -45,7 +45,7 @@ func choose(ctx context.Context, s *selection) (*answer, error) {
 		if c.why == whyEqual && s.best >= 0 && len(c.seen) <= len(s.all[s.best].seen) {
 			same := candidate{seen: s.all[s.best].seen[:len(c.seen)]}
 			if mean(c) != mean(&same) {
-				c.why = "worse" // for the same reason as the setting that it is equal to
+				c.why = whyWorse // for the same reason as the setting that it is equal to
 			}
 		}
 	}
@@ -168,19 +168,30 @@ func (s *selection) left() []*candidate {
 	return slices.DeleteFunc(slices.Clone(s.all), func(c *candidate) bool { return c.why != "" })
 }
 
-// whyEqual and whyUnsure are the reasons for giving up a setting that is equal to an earlier one, and one whose
-// difference from a better or equal one more seeds would not clear, as a goal is only a lower bound.
+// whyVoid and the constants below are the reasons for giving up a setting without a goal in some seed, a worse one, one
+// that is equal to an earlier one, and one whose difference from a better or equal one more seeds would not clear, as a
+// goal is only a lower bound.
 const (
+	whyVoid   = "has no value in some seed"
+	whyWorse  = "worse"
 	whyEqual  = "equal"
 	whyUnsure = "not told apart: runs ended too early"
 )
 
 // eliminate gives up the candidates that are behind others after n seeds, once all have been compared. At a look, t
-// tests compare them too: KN takes long for a great difference of candidates that scatter much.
+// tests compare them too: KN takes long for a great difference of candidates that scatter much. Candidates given up by
+// comparisons come back where one of those that they were compared with turns out to have no goal in some seed.
 func (s *selection) eliminate(n int, look bool) {
 	reasons := make([]string, len(s.all))
-	for i := range s.all {
+	void := false
+	for i, c := range s.all {
 		reasons[i] = s.behind(i, n, look)
+		void = void || c.why == "" && reasons[i] == whyVoid
+	}
+	for _, c := range s.all {
+		if void && slices.Contains([]string{whyWorse, whyEqual, whyUnsure}, c.why) {
+			c.why = ""
+		}
 	}
 	for i, c := range s.all {
 		c.why = cmp.Or(c.why, reasons[i])
@@ -193,7 +204,7 @@ func (s *selection) eliminate(n int, look bool) {
 func (s *selection) behind(i, n int, look bool) (why string) {
 	c, r := s.all[i], float64(n)
 	if math.IsNaN(mean(c)) {
-		return "has no value in some seed"
+		return whyVoid
 	}
 	for k, other := range s.all {
 		if k == i || c.why != "" || other.why != "" || other.outcome != results.Met {
@@ -212,7 +223,7 @@ func (s *selection) behind(i, n int, look bool) (why string) {
 		case plain.Either(s.more, c, other).bounded():
 			why = whyUnsure
 		default:
-			return plain.Either(behind, "worse", whyEqual)
+			return plain.Either(behind, whyWorse, whyEqual)
 		}
 	}
 	return why

@@ -356,7 +356,7 @@ func TestEqualSettings(t *testing.T) {
 // A setting without a value in some seed is given up, be it one of the first seeds or a later one.
 func TestSettingWithoutAValue(t *testing.T) {
 	for _, seed := range []int{7, 30} {
-		a := &holed{planted{noise: 1, mean: func(i int) float64 { return 5 - 0.1*float64(i) }, slack: func(int) float64 { return 1 }}, seed}
+		a := &holed{planted{noise: 1, mean: func(i int) float64 { return 5 - 0.1*float64(i) }, slack: func(int) float64 { return 1 }}, seed, 2}
 		got, err := choose(t.Context(), &selection{search: search{arena: a, objectives: one, confidence: 0.95, most: 200}, indifference: 0.001, settings: upTo(2)})
 		if err != nil {
 			t.Fatal(err)
@@ -367,16 +367,29 @@ func TestSettingWithoutAValue(t *testing.T) {
 	}
 }
 
-// holed is an arena in which setting 1 has no value in one seed.
+// What settings without a value were better than is compared again: of three, two have no value in seed 30, when the
+// third has been given up as worse.
+func TestWorseThanSettingsWithoutAValue(t *testing.T) {
+	a := &holed{planted{noise: 1, mean: func(i int) float64 { return []float64{50, 5, 5.0001}[i] }, slack: func(int) float64 { return 1 }}, 30, 3}
+	got, err := choose(t.Context(), &selection{search: search{arena: a, objectives: one, confidence: 0.95, most: 200}, indifference: 0.001, settings: upTo(3)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.best != 0 || got.tried[0].why != "" {
+		t.Errorf("the setting with a value is %q, and the best is %d of %+v", got.tried[0].why, got.best, got)
+	}
+}
+
+// holed is an arena in which some settings, from 1 on, have no value in one seed.
 type holed struct {
 	planted
-	seed int
+	seed, settings int
 }
 
 func (a *holed) observe(ctx context.Context, asks []ask) ([][]observation, error) {
 	answers, err := a.planted.observe(ctx, asks)
 	for i, q := range asks {
-		if k := a.seed - q.from; q.setting == 1 && k >= 0 && k < len(answers[i]) {
+		if k := a.seed - q.from; q.setting > 0 && q.setting < a.settings && k >= 0 && k < len(answers[i]) {
 			answers[i][k].Goal = math.NaN()
 		}
 	}

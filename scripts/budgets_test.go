@@ -64,7 +64,7 @@ var budgets = []budget{
 	{"results", 4350, 2300},
 	{"results/measure", 4695, 3150},
 	{"results/plain", 437, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
-	{"results/report", 6641, 4300}, // of which 300 are the canvas of pixels
+	{"results/report", 6636, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1498, 1700},
 	{"cmd/bench", 4902, 3000}, // of which 90 find out when claims see new jobs
 	{"cmd/cli", 4956, 3600},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_532, 56_000
+	mostLines, goalLines             = 82_527, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

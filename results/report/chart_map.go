@@ -92,7 +92,7 @@ func (m mapDrawing) sheet(name string, panels []results.MapPanel, scale *colorSc
 func (m mapDrawing) beyond() string {
 	switch {
 	case m.Edge != "":
-		return "has " + m.Query.Metric + " " + m.farSide()
+		return "has " + m.Query.Metric + " " + m.Edge
 	case m.Query.Metric == "recovery.time":
 		return "never recovers"
 	case m.Query.Metric == "drain.time":
@@ -127,7 +127,7 @@ func (m mapDrawing) subtitle(left int) string {
 	if m.Edge == "" {
 		what += " beyond which it does not come within the run"
 	} else {
-		what += ": beyond it is " + m.farSide()
+		what += ": beyond it is " + m.Edge
 	}
 	bounds := m.any(func(t results.MapTile) bool { return t.Value.AtLeast() && !t.Value.Never })
 	return what + plain.When(bounds, "; some colours are lower bounds") +

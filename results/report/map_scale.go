@@ -87,11 +87,6 @@ func (m mapDrawing) any(holds func(t results.MapTile) bool) bool {
 	return slices.ContainsFunc(m.Panels, func(p results.MapPanel) bool { return slices.ContainsFunc(p.Tiles, holds) })
 }
 
-// farSide returns the phrase for the values beyond a map's edge, lower bounds included: "above 10s or without end".
-func (m mapDrawing) farSide() string {
-	return m.Edge + plain.When(m.any(func(t results.MapTile) bool { return t.Value.Never }), " or without end")
-}
-
 // share returns where a value lies on the colour scale, from 0 (low) to 1 (high).
 func (s *colorScale) share(v float64) float64 {
 	if s.log {

@@ -72,7 +72,7 @@ var budgets = []budget{
 	{"cmd/play", 1116, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
 	{"cmd/qsim", 6, 0},
-	{"cmd/ui", 1187, 700},
+	{"cmd/ui", 1180, 700},
 }
 
 // testKits are packages for the tests of several others, without a budget. They are tests, and have no budget.
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_527, 56_000
+	mostLines, goalLines             = 82_520, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
+	"regexp"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -83,9 +83,6 @@ func IOError(verb string, err error) error {
 	return Fail(ExitIO, fmt.Errorf("%s: %w", verb, err))
 }
 
-// mostWord is the highest length in bytes of a word of an error that is printed whole: longer than most paths.
-const mostWord = 1000
-
 // Settle prints the error that a command returned, without the middle of words that are too long, and returns the exit
 // code of the process. An error that is no Failure comes from cobra, and counts as a wrong command line.
 func Settle(c *cobra.Command, err error) Exit {
@@ -97,12 +94,8 @@ func Settle(c *cobra.Command, err error) Exit {
 		f = &Failure{ExitUsage, err}
 	}
 	if f.Err != nil {
-		text := err.Error()
-		for word := range strings.FieldsSeq(text) {
-			if len(word) > mostWord {
-				text = strings.ReplaceAll(text, word, plain.Shorten(word, 100))
-			}
-		}
+		long := regexp.MustCompile(`\S{1000}\S+`) // longer than most paths
+		text := long.ReplaceAllStringFunc(err.Error(), func(word string) string { return plain.Shorten(word, 100) })
 		fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", c.Root().Name(), text)
 	}
 	return f.Exit

@@ -27,6 +27,8 @@ func TestSettle(t *testing.T) {
 		{"wrapped", fmt.Errorf("late: %w", Fail(ExitInvariant, errors.New("I-7"))), ExitInvariant, "qsim: late: I-7\n"},
 		{"a word too long", UsageError("unknown flag --%s; see help", strings.Repeat("a", 100_000)), ExitUsage,
 			"qsim: unknown flag --" + strings.Repeat("a", 64) + "…" + strings.Repeat("a", 32) + "; see help\n"},
+		{"two, of which one begins like the other", UsageError("%s %s", strings.Repeat("a", 1001), strings.Repeat("a", 9000)), ExitUsage,
+			"qsim:" + strings.Repeat(" "+strings.Repeat("a", 66)+"…"+strings.Repeat("a", 33), 2) + "\n"},
 		{"a long path", IOError("open", errors.New(strings.Repeat("path/", 100))), ExitIO, "qsim: open: " + strings.Repeat("path/", 100) + "\n"},
 		{"said already", Fail(ExitMissed, nil), ExitMissed, ""},
 		{"success", Fail(ExitMet, nil), ExitMet, ""},

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"qsim/engine/check"
@@ -120,19 +121,21 @@ func breaksToo() { panic("slot 8 is not held") }
 
 // TestTimeDoesNotCutShrinking checks that a failing world is shrunk although Options.Time, for new seeds, is over.
 func TestTimeDoesNotCutShrinking(t *testing.T) {
-	b := &bugs[slices.IndexFunc(bugs, func(b bug) bool { return b.name == "a claim is not counted as a delivery" })]
-	var begun sync.Once
-	plant := func(s *setup) {
-		begun.Do(func() { time.Sleep(time.Second) }) // Time is over
-		b.plant(s)
-	}
-	result, err := Swarm(context.Background(), Options{First: found[b.name].seed, Time: time.Second, Parallel: 1, plant: plant})
-	if err != nil || len(result.Failures) != 1 {
-		t.Fatalf("%v, %d failures", err, len(result.Failures))
-	}
-	if left := jobsOf(t, result.Failures[0].World); left > 30 {
-		t.Errorf("it has not become small: %s", result.Failures[0].World.Size())
-	}
+	synctest.Test(t, func(t *testing.T) {
+		b := &bugs[slices.IndexFunc(bugs, func(b bug) bool { return b.name == "a claim is not counted as a delivery" })]
+		var begun sync.Once
+		plant := func(s *setup) {
+			begun.Do(func() { time.Sleep(2 * time.Second) }) // Time is over
+			b.plant(s)
+		}
+		result, err := Swarm(t.Context(), Options{First: found[b.name].seed, Time: time.Second, Parallel: 1, plant: plant})
+		if err != nil || len(result.Failures) != 1 {
+			t.Fatalf("%v, %d failures", err, len(result.Failures))
+		}
+		if left := jobsOf(t, result.Failures[0].World); left > 30 {
+			t.Errorf("it has not become small: %s", result.Failures[0].World.Size())
+		}
+	})
 }
 
 // jobsOf returns how many jobs come in a world.

@@ -65,7 +65,7 @@ var budgets = []budget{
 	{"results/measure", 4695, 3150},
 	{"results/plain", 437, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
 	{"results/report", 6636, 4300}, // of which 300 are the canvas of pixels
-	{"results/text", 1498, 1700},
+	{"results/text", 1502, 1700},
 	{"cmd/bench", 4902, 3000}, // of which 90 find out when claims see new jobs
 	{"cmd/cli", 4956, 3600},
 	{"cmd/input", 144, 100},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_520, 56_000
+	mostLines, goalLines             = 82_524, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

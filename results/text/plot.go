@@ -3,6 +3,7 @@ package text
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -127,7 +128,7 @@ func (p *terminalPlot) resample(line []float64, bucket float64) []float64 {
 	return dots
 }
 
-// scale sets the range of the wait axis by the curves after the warm-up, and each policy's peak.
+// scale sets the range of the wait axis, by the curves after the warm-up if there are any, and each policy's peak.
 func (p *terminalPlot) scale(medians [][]float64) {
 	seen := plain.ExtentOf()
 	from := int(p.s.Settings.Warmup / p.s.Settings.Bucket)
@@ -135,6 +136,9 @@ func (p *terminalPlot) scale(medians [][]float64) {
 		line = line[min(from, len(line)):]
 		p.peaks = append(p.peaks, plain.ExtentOf(line...).High)
 		seen.Include(line...)
+	}
+	if seen.Empty() {
+		seen.Include(slices.Concat(medians...)...)
 	}
 	low, high := seen.Positive, seen.High
 	if p.nothing = !(high > 0); p.nothing {

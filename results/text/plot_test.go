@@ -118,11 +118,14 @@ func TestPlotOfOddData(t *testing.T) {
 		many[i] = fmt.Sprintf("policy %d with a name of 日本語 and 🎉 that goes on and on and on and on", i)
 		waits = append(waits, [][]float64{line(float64(i), 1e12), line(nan, 3)})
 	}
+	early := plotted([]string{"a"}, [][]float64{append([]float64{60}, silent...)})
+	early.Settings.Warmup = time.Minute
 	for _, tt := range []struct {
 		name string
 		s    *results.Summary
 		want string
 	}{
+		{"a wait of a minute in the warm-up alone", early, "100s"},
 		{"all zero", plotted([]string{"a"}, [][]float64{line(0, 0)}), "never waits"},
 		{"nothing claimed", plotted([]string{"a"}, [][]float64{silent}), "no fresh job is claimed"},
 		{"no series", plotted([]string{"a"}, nil), "no fresh job is claimed"},

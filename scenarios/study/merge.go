@@ -222,7 +222,7 @@ func (w *Work) strays() ([]stray, error) {
 	}
 	var strays []stray
 	for _, name := range names {
-		s, _, isShard := shardOf(name)
+		s, ending, isShard := shardOf(name)
 		if !isShard && name != summaryJSON {
 			continue
 		}
@@ -230,7 +230,7 @@ func (w *Work) strays() ([]stray, error) {
 			strays = append(strays, stray{name, fmt.Sprintf("it is one of %d shards, not of %d", s.Of, w.shard.Of)})
 			continue
 		}
-		from, err := belongs(filepath.Join(w.parent, name))
+		from, err := belongs(filepath.Join(w.parent, name), ending)
 		if err != nil {
 			return nil, err
 		}
@@ -247,16 +247,24 @@ func (w *Work) strays() ([]stray, error) {
 }
 
 // belongs returns the study's hash and the program's version stored in a file of a sweep; zero if there are none.
-func belongs(path string) (from origin, err error) {
+func belongs(path, ending string) (from origin, err error) {
+	var said struct {
+		origin         // without a version for sweep.json, where that is the number of its format
+		Program string // version of the program in sweep.json
+	}
+	if ending == partial { // which another process may be done with, and whose first line may be cut off
+		err = (&journal{path: path}).read(func(line []byte) {
+			if said.Config == "" {
+				_ = json.Unmarshal(line, &said)
+			}
+		})
+		return said.origin, err
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return origin{}, err
 	}
 	defer file.Close()
-	var said struct {
-		origin         // without a version for sweep.json, where that is the number of its format
-		Program string // version of the program in sweep.json
-	}
 	if err := json.NewDecoder(file).Decode(&said); isIO(err) {
 		return origin{}, err
 	}

@@ -199,6 +199,13 @@ func TestFinishedCellsStay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// The cells of another sweep are not lost, though the first of its lines was cut off.
+	if err := os.WriteFile(path, append([]byte("{\"format\":6,\"config\":\n"), text...), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir, planned(t, "1.1.0", usual...), Shard{0, 1}, false); err == nil || !strings.Contains(err.Error(), "it was computed by version 1.0.0") {
+		t.Errorf("another version opens the sweep: %v", err)
+	}
 	if err := os.WriteFile(path, bytes.Replace(text[:len(text)-9], []byte(`"value":"`), []byte(`"value":"AAAA`), 1), 0o666); err != nil {
 		t.Fatal(err)
 	}

@@ -35,15 +35,20 @@ func (p *Problem) say(a *answer, out *results.TunedPolicy) []string {
 		add("It meets them with %d fresh seeds, too.", len(a.tried[a.best].seen))
 	}
 	if !a.refuted && len(a.never) > 0 {
-		seeds := 2 * len(a.tried[a.best].seen)
-		// The share of seeds of which none is among so many, with the probability that is left: the rule of three.
-		rare := 1 - math.Pow(1-p.Confidence, 1/float64(seeds))
-		add("%s %s 0 in all %d seeds: at %s, no more than one seed in %.0f has more.", strings.Join(a.never, " and "),
-			plain.Either(len(a.never) == 1, "was", "were"), seeds, share(p.Confidence), math.Floor(1/rare))
+		fresh := len(a.tried[a.best].seen) // the others chose the setting, which may be by luck
+		add("%s %s 0 in all %d seeds: at %s, by the %d fresh ones, no more than one seed in %.0f has more.",
+			strings.Join(a.never, " and "), plain.Either(len(a.never) == 1, "was", "were"), 2*fresh, share(p.Confidence),
+			fresh, oneIn(fresh, p.Confidence))
 	}
 	add("%d simulations; a full grid, all %d settings with as many seeds as the one that took most, takes %d.", out.Runs,
 		p.plan.Size(), out.Grid)
 	return said
+}
+
+// oneIn returns the highest N for which, at a confidence, at most one seed in N has what none of a number of seeds has:
+// the rule of three, without its approximation.
+func oneIn(seeds int, confidence float64) float64 {
+	return math.Floor(1 / (1 - math.Pow(1-confidence, 1/float64(seeds))))
 }
 
 func (p *Problem) sayBisection(a *answer, out *results.TunedPolicy, add func(string, ...any)) {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"sync/atomic"
 
@@ -195,6 +196,9 @@ func (f *tuneFlags) search(ctx context.Context, s *session, name string) error {
 		figures, err := report.TuneCharts(found)
 		if err == nil {
 			err = store(result, folder, "tune", figures)
+		}
+		if err == nil {
+			err = os.RemoveAll(problem.Keep(found.ConfigHash)) // another process may have made the same search
 		}
 		if err != nil {
 			return ui.IOError("write tuning", err)

@@ -42,8 +42,8 @@ type Problem struct {
 	Indifference float64       // KN: relative difference that does not matter, for margins absolute; above 0
 	MostSeeds    int           // highest number of seeds of one setting
 	Version      string        // version of the program
-	// Keep, if not nil, returns the path of the file that stores the search's observations until it is done, given
-	// the hash of its configuration.
+	// Keep, if not nil, returns the path of the file that stores the search's observations, given the hash of its
+	// configuration. The caller removes it once the result of the search is stored.
 	Keep func(hash string) string
 	// Judged, if not nil, is called with the number of settings of a policy judged so far, and their total; both are
 	// equal once the policy is done.

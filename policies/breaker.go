@@ -183,7 +183,7 @@ func (p *Breaker) Guarantees() Promise {
 	return Promise{Brakes: brakes, Law: p.law}
 }
 
-// outage is what a breaker's Law (plan checker) knows of a dependency: failures in a row, open or closed, last probe.
+// outage is the state of one dependency's circuit breaker, followed independently by the Law that checks plans.
 type outage struct {
 	failed      int         // failed executions in a row
 	open, tried bool        // tried: probed since the breaker opened

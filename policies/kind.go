@@ -59,7 +59,7 @@ type Class struct {
 
 func (c Class) cost() time.Duration { return cmp.Or(c.Cost, time.Second) }
 
-// Arguments holds what a Kind makes a policy from: its parameters, and the workers and job classes of the engine.
+// Arguments are the inputs of the constructor of a policy: parameter values, and the workers and job classes.
 type Arguments struct {
 	Workers int     // number of workers of the engine that the policy is for
 	Classes []Class // job classes of the scenario, indexed by job kind: at least one

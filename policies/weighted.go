@@ -81,8 +81,8 @@ func (p *Weighted) Observe(o *engine.Observation) {
 // carry divides the claims of each plan between two groups of jobs (by class, or by order) by a fixed share, which is
 // exact over any number of claims: the fraction of a claim left over in one plan is carried to the next.
 type carry struct {
-	// owed is what the group with the share has coming from earlier plans, in claims times the denominator of the share.
-	// It lies in (-1, 0] claims: the round-up in divide serves that group first.
+	// owed is the rounding error that earlier plans carry over, in claims times the denominator of the share. It lies in
+	// (-1, 0] claims: divide rounds up, so that the group with the share is served first and owes the difference.
 	owed  int64
 	plan  pending
 	first int // claims of the group with the share in the latest plan

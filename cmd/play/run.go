@@ -105,7 +105,7 @@ func (s *stage) run(ctx context.Context, a *ask, out *stream) {
 	out.failed(ctx, err)
 }
 
-// update is what simulations hand to stage.run: a run of one policy under the first seed, or those of all under one.
+// update is a message of finished simulations: the run of one policy under the first seed, or those of all under one.
 type update struct {
 	first *measure.Run
 	seed  []measure.Run

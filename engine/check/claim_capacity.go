@@ -2,7 +2,7 @@ package check
 
 import "qsim/engine"
 
-// claim is what the checker knows of the latest claim, whose leases are recorded as events after it.
+// claim is the record of the latest claim call of any node. The events of the leases that it granted follow it.
 type claim struct {
 	node    int32                  // node that made it
 	open    bool                   // the latest call is a claim

@@ -79,7 +79,7 @@ func (c *cell) end() error {
 	return cause
 }
 
-// process is what the engines started by one call of Run have in common: configuration, context and clock.
+// process holds the configuration, context and clock shared by all engines that one call of Run has started.
 type process struct {
 	Config
 	values context.Context // context of Run with its values, never cancelled

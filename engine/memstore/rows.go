@@ -41,7 +41,7 @@ const (
 	hasTenant                       // it has a tenant other than 0, in Store.tenantIDs
 )
 
-// history holds what is kept of a job's earlier attempts, such as its last delay; after a first success, none is.
+// history is the part of a job's row that only retried or recovered jobs have: its last delay, recoveries and snoozes.
 type history struct {
 	stoodAt     engine.Time // time it was last due, except by an outcome that let it keep its place
 	recoveredAt engine.Time // time of the first recovery counted

@@ -20,7 +20,7 @@ type Revoker interface {
 	Comes(now engine.Time, j *engine.NewJob) bool
 }
 
-// Execution is what one run of a handler will do unless it is interrupted: its run time and outcome.
+// Execution is the scripted behaviour of a handler for one attempt: its run time and outcome, unless it is interrupted.
 type Execution struct {
 	Runs          time.Duration // run time, at least 0
 	Error         engine.ErrorKind

@@ -18,7 +18,7 @@ type controls struct {
 	redrives int // number of redrives at known times still to come
 }
 
-// ending holds what ends a control (an injected fault) that has begun, such as the life of a paused process.
+// ending is a scheduled event that ends an injected fault (control): such as the resumption of a paused process.
 type ending struct {
 	kind   fault.ControlKind
 	node   int32

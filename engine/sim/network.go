@@ -10,7 +10,7 @@ import (
 	"qsim/engine/keyed"
 )
 
-// Fate is what the network and the store do to one call: delay, lose, double or refuse it.
+// Fate is the set of faults injected into one store call: delay, loss, duplication or refusal.
 type Fate struct {
 	Delay       time.Duration // delay on the way to the store
 	LoseRequest bool          // the request never reaches the store

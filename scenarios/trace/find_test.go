@@ -160,13 +160,20 @@ func TestLeftWaiting(t *testing.T) {
 	}
 }
 
-// TestRefusedDelay refuses a late holder's retry of a held job that waits for its latest one, which is due before the end.
-func TestRefusedDelay(t *testing.T) {
+// TestLatestDelay checks when a held job that waits at the end of the run is due: by its own latest retry, not by a late
+// holder's, which the store refused, nor by its enqueueing.
+func TestLatestDelay(t *testing.T) {
 	held := "engine: {waiting: held}\njobs: [{class: a, arrivals: {process: constant, rate: 1/s}, service: 1ms}]\nduration: 1m\n"
-	tracer := &jobTracer{s: simulation(t, held, 1), history: &JobHistory{}}
-	tracer.move(&engine.Event{Kind: engine.Nacked, At: engine.Time(time.Second), Delay: time.Second})
-	tracer.move(&engine.Event{Kind: engine.Fenced, At: engine.Time(time.Second), Delay: time.Hour})
-	if tracer.finish(); tracer.history.State != "ready" {
-		t.Errorf("the job is %s", tracer.history.State)
+	for _, tt := range []struct {
+		own, refused time.Duration
+		state        string
+	}{{time.Second, time.Hour, "ready"}, {time.Hour, time.Second, "waiting"}} {
+		tracer := &jobTracer{s: simulation(t, held, 1), history: &JobHistory{}}
+		tracer.move(&engine.Event{Kind: engine.Enqueued, At: engine.Time(time.Second)})
+		tracer.move(&engine.Event{Kind: engine.Nacked, At: engine.Time(time.Second), Delay: tt.own})
+		tracer.move(&engine.Event{Kind: engine.Fenced, At: engine.Time(time.Second), Delay: tt.refused})
+		if tracer.finish(); tracer.history.State != tt.state {
+			t.Errorf("after a retry in %v, and a refused one in %v, the job is %s", tt.own, tt.refused, tracer.history.State)
+		}
 	}
 }

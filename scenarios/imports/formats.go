@@ -85,51 +85,12 @@ func riverErrors(text string) (list []riverError, err error) {
 	return list, nil
 }
 
-func (r *reader) addLog(one *row) error {
-	e := one.log
-	rec := blank(one.at)
-	at, _, err := r.timestamps.read(e.at)
-	if err != nil {
-		return err
-	}
-	r.sharpen(at)
-	rec.key, rec.class = keyOf(e.job), uint16(r.labels.of(e.class))
-	if r.labels.full {
-		return fmt.Errorf("there are more than %d classes", mostLabels)
-	}
-	switch e.what {
-	case "start":
-		rec.sort, rec.started = ofStart, at
-	case "error":
-		rec.sort, rec.finished, rec.failure = ofCause, at, r.kindOf(e.cause)
-	default:
-		rec.sort, rec.finished, rec.state = ofEnd, at, stateDone
-		if e.what == "fail" {
-			rec.state, rec.failure = stateFailed, r.kindOf("error")
-		}
-		if elapsed, err := time.ParseDuration(e.elapsed + "s"); err == nil {
-			rec.started = at - timestamp(elapsed)
-		}
-	}
-	return r.keep(rec)
-}
-
 // lines reads files of Sidekiq line by line: job payloads as JSON, and its log, in the formats Pretty and JSON of
 // lib/sidekiq/logger.rb, with any prefix that a log collector added. Other lines are skipped.
 type lines struct {
 	*input
 	line   int64
 	failed map[string]string // latest failed job by process and thread
-}
-
-// logLine is one line of a Sidekiq log about a job.
-type logLine struct {
-	at      string // time of the line
-	job     string
-	class   string
-	what    string // start, done, fail or error
-	elapsed string // seconds; of done and fail
-	cause   string // class of the exception; of error
 }
 
 // pretty matches a line of Sidekiq's log: 2026-01-31T09:30:00.123Z pid=7 tid=abc class=A jid=1 elapsed=0.2 INFO: done.
@@ -171,8 +132,7 @@ func (l *lines) parse(r *row, text string) (found bool, err error) {
 		}
 		context, _ := object["ctx"].(map[string]any)
 		thread := spelled(object["pid"]) + " " + spelled(object["tid"])
-		r.log = l.event(spelled(object["ts"]), thread, context, spelled(object["msg"]))
-		return r.log != nil, nil
+		return l.event(r, spelled(object["ts"]), thread, context, spelled(object["msg"])), nil
 	}
 	m := pretty.FindStringSubmatch(text)
 	if m == nil {
@@ -183,26 +143,24 @@ func (l *lines) parse(r *row, text string) (found bool, err error) {
 		key, value, _ := strings.Cut(pair, "=")
 		context[key] = value
 	}
-	r.log = l.event(m[1], m[2]+" "+m[3], context, m[6])
-	return r.log != nil, nil
+	return l.event(r, m[1], m[2]+" "+m[3], context, m[6]), nil
 }
 
-// event returns the event of a job that a message of Sidekiq's log reports, or nil. An exception has a message of its
-// own, after that of the failure, from the same thread.
-func (l *lines) event(at, thread string, context map[string]any, message string) *logLine {
-	e := &logLine{at: at, job: spelled(context["jid"]), class: spelled(context["class"]),
-		elapsed: spelled(context["elapsed"])}
-	if e.job != "" && (message == "start" || message == "done" || message == "fail") {
-		if e.what = message; message == "fail" {
-			l.failed[thread] = e.job
+// event fills a row from a message of Sidekiq's log, and reports whether the message is about a job. An exception has a
+// message of its own, after that of the failure, from the same thread.
+func (l *lines) event(r *row, at, thread string, context map[string]any, message string) bool {
+	r.text[id], r.text[class] = spelled(context["jid"]), spelled(context["class"])
+	switch m := raised.FindStringSubmatch(message); {
+	case r.text[id] != "" && message == "start":
+		r.sort, r.text[started] = ofStart, at
+	case r.text[id] != "" && (message == "done" || message == "fail"):
+		r.sort, r.text[finished], r.text[took], r.text[state] = ofEnd, at, spelled(context["elapsed"]), message
+		if message == "fail" {
+			r.text[failure], l.failed[thread] = "error", r.text[id]
 		}
-		return e
+	case m != nil && l.failed[thread] != "":
+		r.sort, r.text[finished], r.text[failure], r.text[id] = ofCause, at, m[1], l.failed[thread]
+		delete(l.failed, thread)
 	}
-	m := raised.FindStringSubmatch(message)
-	if m == nil || l.failed[thread] == "" {
-		return nil
-	}
-	e.what, e.cause, e.job = "error", m[1], l.failed[thread]
-	delete(l.failed, thread)
-	return e
+	return r.sort != 0
 }

@@ -122,9 +122,6 @@ func (r *reader) readFile(ctx context.Context, file File, number int, columns la
 }
 
 func (r *reader) add(one *row) error {
-	if one.log != nil {
-		return r.addLog(one)
-	}
 	rec, err := r.plain(one)
 	if err != nil {
 		return err
@@ -138,19 +135,14 @@ func (r *reader) add(one *row) error {
 			rec.number--
 		}
 	case "sidekiq":
-		rec.sort = ofJob // retry_count is 0 after the first failure, and not there before
+		rec.sort = cmp.Or(one.sort, ofJob) // retry_count is 0 after the first failure, and not there before
 	}
 	return r.keep(rec)
 }
 
-// blank returns a record of an attempt at a position in the input, with all its times unknown.
-func blank(at sourcePos) record {
-	return record{try: try{at: at, due: unknown, started: unknown, finished: unknown}, sort: ofAttempt, enqueued: unknown}
-}
-
 // plain returns the record of a row, from the columns common to all formats.
 func (r *reader) plain(one *row) (record, error) {
-	rec := blank(one.at)
+	rec := record{try: try{at: one.at}, sort: ofAttempt}
 	if err := cmp.Or(r.times(one, &rec), r.counts(one, &rec)); err != nil {
 		return rec, err
 	}

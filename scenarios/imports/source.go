@@ -15,7 +15,7 @@ import (
 type row struct {
 	at   sourcePos
 	text [columnCount]string // texts of the columns; empty: missing
-	log  *logLine            // line of a log; nil: an ordinary row
+	sort recordSort          // what a line of a log is about; 0: what rows of the format are about
 }
 
 // source yields the rows of one file.

@@ -38,16 +38,14 @@ func (r *reader) assemble(list []record, j *job) error {
 			r.repairs.add(twice, rec.at)
 			continue
 		}
-		if rec.at.before(j.at) {
-			j.at = rec.at
-		}
+		j.at = min(j.at, rec.at)
 		j.class, j.tenant, j.most = cmp.Or(j.class, rec.class), max(j.tenant, rec.tenant), max(j.most, rec.most)
 		j.enqueued = earlier(j.enqueued, rec.enqueued)
 		// Rows about one attempt cannot differ.
 		if before := len(j.tries) - 1; i > 0 && before >= 0 && rec.number > 0 && rec.number == list[i-1].number &&
 			rec.sort == ofAttempt && list[i-1].sort == ofAttempt {
 			return r.badJob(rec, fmt.Errorf("the job of this row had its attempt %d in line %d already, with other times: "+
-				"is another column the id? --columns id=COLUMN", rec.number, j.tries[before].at.line))
+				"is another column the id? --columns id=COLUMN", rec.number, j.tries[before].at.line()))
 		}
 		r.take(j, rec)
 	}
@@ -61,7 +59,7 @@ func (r *reader) assemble(list []record, j *job) error {
 }
 
 func (r *reader) badJob(rec *record, err error) error {
-	return &LineError{r.files[rec.at.file].Name, int64(rec.at.line), err}
+	return &LineError{r.files[rec.at.file()].Name, rec.at.line(), err}
 }
 
 // earlier returns the earlier of two times; unknown ones do not count.

@@ -116,7 +116,7 @@ func (r *reader) readFile(ctx context.Context, file File, number int, columns la
 			r.options.Progress(r.rows)
 		}
 		if err := r.add(&one); err != nil {
-			return &LineError{file.Name, int64(one.at.line), err}
+			return &LineError{file.Name, one.at.line(), err}
 		}
 	}
 }
@@ -165,7 +165,7 @@ func (r *reader) plain(one *row) (record, error) {
 	rec.node = r.nodes.of(lastOf(trimmed(one.text[node])))
 	job := trimmed(one.text[id])
 	if job == "" { // a row without an id is a job by itself
-		job = string(binary.LittleEndian.AppendUint32([]byte{one.at.file}, one.at.line))
+		job = string(binary.LittleEndian.AppendUint64(nil, uint64(one.at)))
 	}
 	rec.key = keyOf(job)
 	rec.check = crc32.ChecksumIEEE([]byte(strings.Join(one.text[:], "\x00")))

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 
+	"qsim/engine/keyed"
 	"qsim/results/plain"
 	"qsim/scenarios/checks"
 )
@@ -49,11 +50,7 @@ func keyOf(text string) (k key) {
 
 // hash returns a number by which samples are chosen: it is uniform, and the same for the same job and n.
 func (k key) hash(n uint64) uint64 {
-	x := binary.LittleEndian.Uint64(k[:8]) ^ (n+1)*0x9E3779B97F4A7C15
-	// The finalizer of SplitMix64 (Steele, Lea, Flood, 2014).
-	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
-	x = (x ^ x>>27) * 0x94D049BB133111EB
-	return x ^ x>>31
+	return keyed.Rand{}.Uint64(keyed.ForRunTime, binary.LittleEndian.Uint64(k[:8]), n, 0)
 }
 
 // recordSort is the subject of an imported row: an attempt, a job, or the start, the end or the error of an attempt.
@@ -107,8 +104,7 @@ func compareRecords(a, b record) int {
 		return c
 	}
 	return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.when(), b.when()), cmp.Compare(a.sort, b.sort),
-		cmp.Compare(a.at.file, b.at.file), cmp.Compare(a.at.line, b.at.line), cmp.Compare(a.started, b.started),
-		cmp.Compare(a.failure, b.failure))
+		cmp.Compare(a.at, b.at), cmp.Compare(a.started, b.started), cmp.Compare(a.failure, b.failure))
 }
 
 // when returns the first recorded time of the record's attempt.
@@ -127,7 +123,7 @@ func (r *record) when() timestamp {
 // same reports whether two records are equal except for their places in the input.
 func (r *record) same(other *record) bool {
 	a, b := *r, *other
-	a.at, b.at = sourcePos{}, sourcePos{}
+	a.at, b.at = 0, 0
 	return a == b
 }
 

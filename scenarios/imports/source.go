@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strings"
 )
 
@@ -106,19 +105,13 @@ func open(ctx context.Context, file File, number int, from string, columns layou
 // trimmed returns text without space around it, as valid UTF-8 with � for invalid bytes.
 func trimmed(text string) string { return strings.ToValidUTF8(strings.TrimSpace(text), "\uFFFD") }
 
-// sourcePos is the position of a row: a line of an input file.
-type sourcePos struct {
-	file uint8
-	line uint32 // line from 1; the highest number stands for all lines beyond it
-}
+// sourcePos is the position of a row: the number of an input file in the highest byte, and a line of it from 1.
+type sourcePos uint64
 
-func posOf(file int, line int64) sourcePos {
-	return sourcePos{uint8(file), uint32(min(line, math.MaxUint32))}
-}
+func posOf(file int, line int64) sourcePos { return sourcePos(file)<<56 | sourcePos(line) }
 
-func (p sourcePos) before(q sourcePos) bool {
-	return p.file < q.file || p.file == q.file && p.line < q.line
-}
+func (p sourcePos) file() int   { return int(p >> 56) }
+func (p sourcePos) line() int64 { return int64(p << 8 >> 8) }
 
 // LineError is an error in a line of the input.
 type LineError struct {
@@ -193,9 +186,8 @@ func (r repairLog) add(what *repair, at sourcePos) {
 	if r[what] == nil {
 		r[what] = &Repair{What: what.what, first: at}
 	}
-	if r[what].Count++; at.before(r[what].first) {
-		r[what].first = at
-	}
+	r[what].Count++
+	r[what].first = min(r[what].first, at)
 }
 
 // list returns the repairs made, or an error if some drop data of too many rows or, with strict, if there are any.
@@ -205,7 +197,7 @@ func (r repairLog) list(files []File, rows int64, strict bool) (all []Repair, er
 		if one == nil {
 			continue
 		}
-		one.File, one.Line = files[one.first.file].Name, int64(one.first.line)
+		one.File, one.Line = files[one.first.file()].Name, one.first.line()
 		switch {
 		case strict && kind != outsideWindow:
 			err = fmt.Errorf("%d rows from here on %s; without --strict that is done", one.Count, one.What)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"qsim/policies"
 	"qsim/results/plain"
 	"qsim/scenarios"
@@ -43,7 +45,7 @@ func familyOf(pauses []Pause, bases []float64) (text string, found bool, alike [
 	if bases[0] <= 0 && slices.Max(bases) <= 1e-3 {
 		return "{kind: none}", true, nil
 	}
-	mean := weighted(pauses, func(i int) float64 { return bases[i] })
+	mean := weighted(pauses, bases)
 	if fits(&policies.Backoff{Kind: policies.Fixed, First: inSeconds(mean)}) {
 		return "{kind: fixed, delay: " + spellRound(mean) + "}", true, nil
 	}
@@ -123,14 +125,9 @@ func growing(pauses []Pause, bases []float64) (all []family) {
 	return all
 }
 
-// weighted returns the mean of a value of each pause, of(i) for the i-th, weighted by how often the pause is recorded.
-func weighted(pauses []Pause, of func(i int) float64) float64 {
-	sum, weight := 0.0, 0.0
-	for i := range pauses {
-		w := float64(pauses[i].Seen)
-		sum, weight = sum+w*of(i), weight+w
-	}
-	return sum / weight
+// weighted returns the mean of a value of each pause, weighted by how often the pause is recorded.
+func weighted(pauses []Pause, values []float64) float64 {
+	return stat.Mean(values, plain.Map(pauses, func(p Pause) float64 { return float64(p.Seen) }))
 }
 
 // spellNumber rounds a number to few digits, as people choose them, if that changes it little: 0.998 becomes 1.

@@ -79,10 +79,10 @@ func (r *Retry) decorrelated(pauses []Pause, blur float64) *Retry {
 
 // widened fits a backoff whose jitter has one width, whatever the delay; nil if the recorded widths differ.
 func (r *Retry) widened(pauses []Pause, blur float64) *Retry {
-	width := weighted(pauses, func(i int) float64 { low, high := pauses[i].ends(); return high - low })
-	for i := range pauses {
-		low, high := pauses[i].ends()
-		if math.Abs(high-low-width) > (0.1+3/math.Sqrt(float64(pauses[i].Seen)))*width+blur {
+	widths := plain.Map(pauses, func(p Pause) float64 { low, high := p.ends(); return high - low })
+	width := weighted(pauses, widths)
+	for i, own := range widths {
+		if math.Abs(own-width) > (0.1+3/math.Sqrt(float64(pauses[i].Seen)))*width+blur {
 			return nil
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"qsim/results/measure"
 	"qsim/results/plain"
 )
@@ -213,8 +215,7 @@ func quantile(sorted []float64, q float64) float64 {
 	if len(sorted) == 0 {
 		return 0
 	}
-	at := int(q*float64(len(sorted)) + 0.999999)
-	return sorted[min(max(at, 1), len(sorted))-1]
+	return stat.Quantile(q, stat.Empirical, sorted, nil)
 }
 
 // timeline counts attempts and failures in bins of time, which widen with the span, to bound their number.

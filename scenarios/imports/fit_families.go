@@ -2,7 +2,9 @@ package imports
 
 import (
 	"math"
+	"sort"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -69,13 +71,7 @@ func provided(possible bool, s shape, parameters ...FitParameter) (shape, []FitP
 func inTime(name string, seconds float64) FitParameter { return FitParameter{name, seconds, true} }
 func number(name string, value float64) FitParameter   { return FitParameter{name, value, false} }
 
-func meanLog(v []float64) float64 {
-	sum := 0.0
-	for _, x := range v {
-		sum += math.Log(x)
-	}
-	return sum / float64(len(v))
-}
+func meanLog(v []float64) float64 { return stat.Mean(plain.Map(v, math.Log), nil) }
 
 func estimateLogNormal(v []float64) (shape, []FitParameter) {
 	mu, sigma := stat.PopMeanStdDev(plain.Map(v, math.Log), nil)
@@ -84,26 +80,13 @@ func estimateLogNormal(v []float64) (shape, []FitParameter) {
 	return provided(cv > 1e-4 && cv < 100, distuv.LogNormal{Mu: mu, Sigma: sigma}, inTime("mean", mean), number("cv", cv))
 }
 
-// estimateGamma returns the most likely gamma distribution, by the generalized Newton iteration of Minka: Estimating a
-// Gamma distribution (2002), which ends in four or five steps.
+// estimateGamma returns the most likely gamma distribution: its shape k solves ln k − ψ(k) = ln of the mean − mean of
+// ln x (Minka: Estimating a Gamma distribution, 2002), whose left side falls as k grows.
 func estimateGamma(v []float64) (shape, []FitParameter) {
 	mean := stat.Mean(v, nil)
 	s := math.Log(mean) - meanLog(v)
-	if !(s > 0) {
-		return nil, nil
-	}
-	k := (3 - s + math.Sqrt((s-3)*(s-3)+24*s)) / (12 * s)
-	for range 20 {
-		trigamma := mathext.Zeta(2, k)
-		next := 1 / (1/k + (math.Log(k)-s-mathext.Digamma(k))/(k*k*(1/k-trigamma)))
-		if !(next > 0) || math.IsInf(next, 0) {
-			return nil, nil
-		}
-		done := math.Abs(next-k) <= 1e-10*k
-		if k = next; done {
-			break
-		}
-	}
+	shapes := func(i int) float64 { return 1e-4 * math.Exp(float64(i)*0x1p-35) } // up to 1e10
+	k := shapes(sort.Search(1<<40, func(i int) bool { return math.Log(shapes(i))-mathext.Digamma(shapes(i)) <= s }))
 	cv := 1 / math.Sqrt(k)
 	return provided(cv > 1e-3 && cv < 30, distuv.Gamma{Alpha: k, Beta: k / mean}, inTime("mean", mean), number("cv", cv))
 }
@@ -139,8 +122,9 @@ func estimateWeibull(v []float64) (shape, []FitParameter) {
 	logs := plain.Map(v, func(x float64) float64 { return math.Log(x / largest) })
 	mean, deviation := stat.PopMeanStdDev(logs, nil)
 	k := math.Pi / math.Sqrt(6) / deviation // of a Weibull distribution, whose logarithm is a Gumbel one
+	var s0, s1, s2 float64
 	for range 50 {
-		var s0, s1, s2 float64
+		s0, s1, s2 = 0, 0, 0
 		for _, l := range logs {
 			p := math.Exp(k * l)
 			s0, s1, s2 = s0+p, s1+float64(p*l), s2+float64(float64(p*l)*l)
@@ -153,11 +137,7 @@ func estimateWeibull(v []float64) (shape, []FitParameter) {
 			break
 		}
 	}
-	sum := 0.0
-	for _, l := range logs {
-		sum += math.Exp(k * l)
-	}
-	scale := largest * math.Pow(sum/float64(len(v)), 1/k)
+	scale := largest * math.Pow(s0/float64(len(v)), 1/k)
 	return provided(k > 0.1 && k < 1000, distuv.Weibull{K: k, Lambda: scale}, inTime("mean", scale*math.Gamma(1+1/k)),
 		number("shape", k))
 }
@@ -178,12 +158,7 @@ func (f folded) LogProb(x float64) float64 {
 // Nottingham: The folded normal distribution, 1961): mean = average of x·tanh(mean·x÷sd²), and sd² = average of x² −
 // mean². If the mean is several sd above 0, these are mean and deviation of the sample.
 func estimateNormal(v []float64) (shape, []FitParameter) {
-	squares := 0.0
-	for _, x := range v {
-		squares += x * x
-	}
-	squares /= float64(len(v))
-	mean := stat.Mean(v, nil)
+	squares, mean := floats.Dot(v, v)/float64(len(v)), stat.Mean(v, nil)
 	variance := squares - mean*mean
 	for range 200 {
 		if !(variance > 0) {
@@ -244,16 +219,11 @@ func estimateHyperexponential(v []float64) (shape, []FitParameter) {
 			w := 1 / (1 + odds*math.Exp((a-b)*x))
 			count, first, second = count+w, first+w*x, second+(1-w)*x
 		}
-		low, high := 0.0, 1.0
-		for range 60 {
-			p := (low + high) / 2
-			if 2*count/p-2*(n-count)/(1-p) > n*(first-second)/(p*first+(1-p)*second) {
-				low = p
-			} else {
-				high = p
-			}
-		}
-		next := hyperexponential{2 * (low*first + (1-low)*second) / n, low}
+		p := 0x1p-40 * float64(sort.Search(1<<40, func(i int) bool {
+			p := 0x1p-40 * float64(i)
+			return 2*count/p-2*(n-count)/(1-p) <= n*(first-second)/(p*first+(1-p)*second)
+		}))
+		next := hyperexponential{2 * (p*first + (1-p)*second) / n, p}
 		done := math.Abs(next.share-h.share) <= 1e-5 && math.Abs(next.mean-h.mean) <= 1e-5*h.mean
 		if h = next; done {
 			break

@@ -26,21 +26,16 @@ type jobClasses struct {
 	rare   int64 // rows with another priority than their class
 }
 
-// classPriority is the priority of a class, or the reason why it has none.
-type classPriority struct {
-	value   int    // smaller is more urgent
-	known   bool   // value is on record
-	several []int  // ascending priorities of the rows, if they have no common one
-	lacking string // number of rows without a priority, as text, if there are many
-}
-
 // labelGroup is a group of labels (recorded class names, each with a priority) that become one job class.
 type labelGroup struct {
-	name     string
+	names    []string // recorded class names
 	labels   []int
 	rows     int64
-	priority classPriority
-	split    bool // other groups have the same name
+	bare     int64 // rows without a priority
+	priority int   // smaller is more urgent; 0 unless ranked
+	ranked   bool  // the class has the priority
+	several  []int // priorities on record
+	split    bool  // other groups have the same name
 }
 
 // prioritySign separates a class name from its priority in a label. No class name contains it: those are valid UTF-8.
@@ -83,24 +78,14 @@ func (r *reader) jobClasses() jobClasses {
 	}
 	n := jobClasses{index: make([]int, len(rows))}
 	var names []string
-	add := func(name string, labels []string, p classPriority) {
-		c := newCollected(Class{Labels: labels, Priority: p.value, Ranked: p.known})
-		c.priority = p
-		names, n.all = append(names, name), append(n.all, c)
-	}
-	groups := n.groups(r.labels.all, rows)
-	for i, g := range groups {
+	for i, g := range n.groups(r.labels.all, rows) {
 		for _, label := range g.labels {
-			n.index[label] = min(i, mostClasses)
+			n.index[label] = i
 		}
-	}
-	own := groups[:min(len(groups), mostClasses)]
-	for _, g := range own {
-		name := g.name + plain.When(g.split, fmt.Sprintf("-p%d", g.priority.value))
-		add(cmp.Or(slug(name, true), noName), []string{g.name}, g.priority)
-	}
-	if rest := groups[len(own):]; len(rest) > 0 {
-		add("others", plain.Distinct(plain.Map(rest, func(g labelGroup) string { return g.name })), common(rest))
+		c := newCollected(Class{Labels: g.names, Priority: g.priority, Ranked: g.ranked})
+		c.group = g
+		name := plain.Either(i < mostClasses, g.names[0]+plain.When(g.split, fmt.Sprintf("-p%d", g.priority)), "others")
+		names, n.all = append(names, cmp.Or(slug(name, true), noName)), append(n.all, c)
 	}
 	for i, name := range plain.Numbered(names) {
 		n.all[i].class.Name = name
@@ -112,7 +97,7 @@ func (r *reader) jobClasses() jobClasses {
 const noName = "jobs"
 
 // groups joins labels (class names with priorities) to groups that become job classes, the one with the most rows
-// first. Each name gets a group before any name is split by priority.
+// first; one more has all the others. Each name gets a group before any name is split by priority.
 func (n *jobClasses) groups(labels []string, rows []int64) (groups []labelGroup) {
 	byName := map[string][]labelGroup{} // a group for each label
 	for label, text := range labels {
@@ -121,23 +106,24 @@ func (n *jobClasses) groups(labels []string, rows []int64) (groups []labelGroup)
 		}
 		name, rank, known := strings.Cut(text, prioritySign)
 		value, _ := strconv.Atoi(rank) // it was written by ranked
-		byName[name] = append(byName[name], labelGroup{name: name, labels: []int{label}, rows: rows[label],
-			priority: classPriority{value: value, known: known}})
+		byName[name] = append(byName[name], labelGroup{names: []string{name}, labels: []int{label}, rows: rows[label],
+			bare: plain.Either(known, 0, rows[label]), priority: value, ranked: known,
+			several: plain.Either(known, []int{value}, nil)})
 	}
 	var all []labelGroup
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
 		own := byName[name]
-		slices.SortFunc(own, func(a, b labelGroup) int { return cmp.Compare(a.priority.value, b.priority.value) })
-		all = append(all, whole(own))
+		slices.SortFunc(own, func(a, b labelGroup) int { return cmp.Compare(a.priority, b.priority) })
+		all = append(all, joined(own))
 	}
 	mostRows := func(a, b labelGroup) int {
-		return cmp.Or(cmp.Compare(b.rows, a.rows), strings.Compare(a.name, b.name),
-			cmp.Compare(a.priority.value, b.priority.value))
+		return cmp.Or(cmp.Compare(b.rows, a.rows), strings.Compare(a.names[0], b.names[0]),
+			cmp.Compare(a.priority, b.priority))
 	}
 	slices.SortFunc(all, mostRows)
 	room := mostClasses - min(len(all), mostClasses/2)
 	for _, one := range all {
-		own := n.split(byName[one.name], room)
+		own := n.split(byName[one.names[0]], room)
 		if own == nil {
 			own = []labelGroup{one}
 		}
@@ -145,23 +131,23 @@ func (n *jobClasses) groups(labels []string, rows []int64) (groups []labelGroup)
 		groups = append(groups, own...)
 	}
 	slices.SortStableFunc(groups, mostRows)
+	if len(groups) > mostClasses {
+		groups = append(groups[:mostClasses], joined(groups[mostClasses:]))
+	}
 	return groups
 }
 
-// whole joins the groups of one class name, one for each priority, to a single group without a priority.
-func whole(groups []labelGroup) labelGroup {
-	all, bare := labelGroup{name: groups[0].name}, int64(0)
+// joined joins groups to a single one, which has a priority if they all have the same.
+func joined(groups []labelGroup) labelGroup {
+	all := labelGroup{priority: groups[0].priority, ranked: true}
 	for _, g := range groups {
-		all.labels, all.rows = append(all.labels, g.labels...), all.rows+g.rows
-		if g.priority.known {
-			all.priority.several = append(all.priority.several, g.priority.value)
-		} else {
-			bare += g.rows
-		}
+		all.names, all.several = append(all.names, g.names...), append(all.several, g.several...)
+		all.labels, all.rows, all.bare = append(all.labels, g.labels...), all.rows+g.rows, all.bare+g.bare
+		all.ranked = all.ranked && g.ranked && g.priority == all.priority
 	}
-	if 2*bare > all.rows {
-		all.priority.lacking = "most"
-	}
+	all.priority = plain.Either(all.ranked, all.priority, 0)
+	all.names = slices.Compact(slices.Sorted(slices.Values(all.names)))
+	all.several = slices.Compact(slices.Sorted(slices.Values(all.several)))
 	return all
 }
 
@@ -170,10 +156,10 @@ func whole(groups []labelGroup) labelGroup {
 // none, too many have a rare one, or there are too many priorities.
 func (n *jobClasses) split(groups []labelGroup, room int) (kept []labelGroup) {
 	var ranked, rare, bare int64 // rows
-	priorities := len(whole(groups).priority.several)
+	priorities := len(joined(groups).several)
 	for _, g := range groups {
 		switch {
-		case !g.priority.known:
+		case !g.ranked:
 			bare += g.rows
 			continue
 		case priorities == 1 || g.rows >= FewestToFit: // as many as a distribution needs
@@ -194,8 +180,8 @@ func (n *jobClasses) split(groups []labelGroup, room int) (kept []labelGroup) {
 		}
 	}
 	for _, g := range groups {
-		to := plain.Either(g.priority.known, nearest(kept, g.priority.value), frequent)
-		if g.priority.known && g.priority.value == kept[to].priority.value {
+		to := plain.Either(g.ranked, nearest(kept, g.priority), frequent)
+		if g.ranked && g.priority == kept[to].priority {
 			continue // it is kept itself
 		}
 		kept[to].labels, kept[to].rows = append(kept[to].labels, g.labels...), kept[to].rows+g.rows
@@ -205,33 +191,13 @@ func (n *jobClasses) split(groups []labelGroup, room int) (kept []labelGroup) {
 
 // nearest returns the index of the group of rows with the priority nearest to the given one; of two, the more urgent.
 func nearest(groups []labelGroup, priority int) (best int) {
-	away := func(i int) int { return max(groups[i].priority.value-priority, priority-groups[i].priority.value) }
+	away := func(i int) int { return max(groups[i].priority-priority, priority-groups[i].priority) }
 	for i := range groups {
 		if away(i) < away(best) {
 			best = i
 		}
 	}
 	return best
-}
-
-// common returns the priority that all groups of labels share, or the reason why there is none.
-func common(groups []labelGroup) (p classPriority) {
-	known := true
-	for _, g := range groups {
-		p.several = append(p.several, g.priority.several...)
-		if g.priority.known {
-			p.several = append(p.several, g.priority.value)
-		}
-		if known = known && g.priority.known; g.priority.lacking != "" {
-			p.lacking = "some"
-		}
-	}
-	slices.Sort(p.several)
-	p.several = slices.Compact(p.several)
-	if known && len(p.several) == 1 {
-		return classPriority{value: p.several[0], known: true}
-	}
-	return p
 }
 
 // prioritized reports whether the scenario gets priorities: whether those of classes differ, as one for all is useless.
@@ -250,14 +216,15 @@ func (g *gathering) priorityNotes(note func(when bool, format string, arguments 
 	note(g.classes.rare > 0, "%d rows with a rare priority count as the nearest frequent one of their class",
 		g.classes.rare)
 	for _, c := range g.classes.all {
-		p := c.priority
-		if p.known {
+		own := &c.group
+		if own.ranked {
 			continue
 		}
-		several, why := len(p.several) > 1 && p.lacking == "", p.lacking+" of its rows have none"
+		several := len(own.several) > 1 && 2*own.bare <= own.rows
+		why := plain.Either(2*own.bare > own.rows, "most", "some") + " of its rows have none"
 		if several {
-			why = fmt.Sprintf("its rows have %d, too many or too rare for a class of each", len(p.several))
-		} else if len(p.several) == 0 {
+			why = fmt.Sprintf("its rows have %d, too many or too rare for a class of each", len(own.several))
+		} else if len(own.several) == 0 {
 			why = "none is on record"
 		}
 		note(several || differ, "class %s has no priority%s: %s", c.class.Name, counts, why)

@@ -28,8 +28,8 @@ const (
 
 // collected holds the counts and samples (run times, pauses) of the recorded jobs of one class, or of all classes.
 type collected struct {
-	class          Class // its name, counts and waits
-	priority       classPriority
+	class          Class          // its name, counts and waits
+	group          labelGroup     // of its labels
 	ends           map[int32]ends // jobs by their number of failed attempts
 	kinds          map[uint16]*kindCount
 	service, takes sample // run times in seconds, of successes and of failures
@@ -112,12 +112,9 @@ func (c *collected) addUnseen(j *job) {
 	if len(j.tries) > 0 {
 		return
 	}
-	if j.dead {
-		k.again--
+	if k.again--; j.dead { // else whether another one followed is not known
 		k.last[j.unseen]++
 		c.deadAfter[j.unseen]++
-	} else {
-		k.again-- // whether the last one is followed by another is not known
 	}
 }
 

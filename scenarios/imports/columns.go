@@ -1,6 +1,8 @@
 package imports
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -177,26 +179,17 @@ func newTable(in *input, start []byte) (*table, error) {
 	return t, nil
 }
 
-// separator returns the commonest of the usual separators (comma, semicolon, tab, |) in the first line, outside quotes.
-func separator(start []byte) rune {
-	count, quoted := map[byte]int{}, false
-	for _, c := range start {
-		if c == '\n' && !quoted {
-			break
-		}
-		if c == '"' {
-			quoted = !quoted
-		} else if !quoted {
-			count[c]++
+// separator returns that of the usual separators (comma, semicolon, tab, |) by which the first row has the most cells.
+func separator(start []byte) (best rune) {
+	most := 0
+	for _, comma := range ",;\t|" {
+		reader := csv.NewReader(bytes.NewReader(start))
+		reader.Comma = comma
+		if cells, err := reader.Read(); err == nil && len(cells) > most {
+			best, most = comma, len(cells)
 		}
 	}
-	best := byte(',')
-	for _, c := range []byte(";\t|") {
-		if count[c] > count[best] {
-			best = c
-		}
-	}
-	return rune(best)
+	return cmp.Or(best, ',')
 }
 
 func (t *table) next(r *row) error {

@@ -121,22 +121,16 @@ func (g *gathering) recognise(c *collected) *Retry {
 		}
 		r.note("jobs had up to %d attempts, but the pauses between them are not known, as where only the last attempt is "+
 			"recorded: those of the usual backoff stand in", c.highest)
-		return r.withNever()
 	}
-	r.paced = len(r.Keys) > 0
-	return r.withNever()
-}
-
-func (r *Retry) note(format string, arguments ...any) {
-	r.Notes = append(r.Notes, fmt.Sprintf(format, arguments...))
-}
-
-// withNever adds the error kinds that are never retried to the inferred retry settings, and returns these.
-func (r *Retry) withNever() *Retry {
+	r.paced = len(r.Keys) > 0 && (len(pauses) > 0 || hasPreset(system) || c.highest <= 1)
 	if len(r.Never) > 0 && len(r.Keys) > 0 {
 		r.Keys = append(r.Keys, "never: ["+strings.Join(r.Never, ", ")+"]")
 	}
 	return r
+}
+
+func (r *Retry) note(format string, arguments ...any) {
+	r.Notes = append(r.Notes, fmt.Sprintf(format, arguments...))
 }
 
 // findLimit finds the limit on attempts of a job: the declared one, or the number of attempts after which jobs died.

@@ -35,7 +35,7 @@ var budgets = []budget{
 	{"engine/keyed", 66, 66},
 	{"engine/live", 1336, 1300},
 	{"engine/live/metrics", 308, 280}, // for Prometheus, which package live does without
-	{"engine/memstore", 3196, 2250},
+	{"engine/memstore", 3177, 2250},
 	{"engine/pgstore", 2960, 2130},
 	{"engine/pgstore/pgserver", 531, 500},
 	{"engine/quantity", 814, 480},
@@ -49,7 +49,7 @@ var budgets = []budget{
 	{"scenarios/checks", 423, 300},
 	{"scenarios/diagnostics", 525, 559},
 	{"scenarios/estimate", 608, 250},
-	{"scenarios/imports", 4441, 3650},
+	{"scenarios/imports", 4586, 3650},
 	{"scenarios/origins", 225, 150}, // qsim explain
 	{"scenarios/pool", 118, 100},
 	{"scenarios/reference", 638, 700},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_403, 56_000
+	mostLines, goalLines             = 82_529, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -13,8 +13,7 @@ import (
 type answered struct {
 	engine  engine.EngineID // node and life whose commits these are
 	settled uint64          // sequence number up to which the engine has received all answers
-	batches []answeredBatch // the answers kept, then free entries
-	kept    int
+	batches []answeredBatch // the answers; entries up to settled are free
 }
 
 type answeredBatch struct {
@@ -22,25 +21,9 @@ type answeredBatch struct {
 	statuses []engine.Status // status of each outcome: the answer to another copy of the batch
 }
 
-// settle discards the stored answers to commit batches up to sequence number seq, and keeps their memory for reuse.
-func (a *answered) settle(seq uint64) {
-	if seq <= a.settled {
-		return
-	}
-	a.settled = seq
-	kept := 0
-	for i := range a.batches[:a.kept] {
-		if a.batches[i].seq > seq {
-			a.batches[kept], a.batches[i] = a.batches[i], a.batches[kept]
-			kept++
-		}
-	}
-	a.kept = kept
-}
-
 // find returns the stored answer to the commit batch with sequence number seq, a status for each outcome; nil: none.
 func (a *answered) find(seq uint64) []engine.Status {
-	for i := range a.batches[:a.kept] {
+	for i := range a.batches {
 		if a.batches[i].seq == seq {
 			return a.batches[i].statuses
 		}
@@ -50,11 +33,14 @@ func (a *answered) find(seq uint64) []engine.Status {
 
 // remember stores the answer to a commit batch, in a free entry if there is one.
 func (a *answered) remember(seq uint64, results []engine.Result) {
-	if a.kept == len(a.batches) {
+	at := 0
+	for at < len(a.batches) && a.batches[at].seq > a.settled {
+		at++
+	}
+	if at == len(a.batches) {
 		a.batches = append(a.batches, answeredBatch{})
 	}
-	b := &a.batches[a.kept]
-	a.kept++
+	b := &a.batches[at]
 	b.seq, b.statuses = seq, b.statuses[:0]
 	for i := range results {
 		b.statuses = append(b.statuses, results[i].Status)
@@ -87,7 +73,7 @@ func (s *Store) Commit(_ context.Context, b engine.Batch, dst []engine.Result) (
 	now := s.now()
 	memory := s.memoryOf(b.ID.Engine)
 	if memory != nil {
-		memory.settle(b.Settled)
+		memory.settled = max(memory.settled, b.Settled)
 		if b.ID.Seq <= memory.settled {
 			for range b.Outcomes {
 				dst = append(dst, engine.Result{Status: engine.Applied.Again()})

@@ -131,17 +131,12 @@ func (w *waiting) leave(r *row) {
 
 // rebuild makes the heap of waiting jobs anew from its valid entries alone.
 func (w *waiting) rebuild() {
-	n := 0
-	for i := range w.size {
-		if e := w.at(i); w.holds(e) {
-			*w.at(n) = *e
-			n++
-		}
-	}
-	w.size, w.void = n, 0
-	for i := n/4 + 1; i >= 0; i-- {
-		if i < n {
-			w.down(i, *w.at(i))
+	size := w.size
+	w.size, w.void = 0, 0
+	for i := range size {
+		if e := *w.at(i); w.holds(&e) {
+			w.size++
+			w.up(w.size-1, e)
 		}
 	}
 }

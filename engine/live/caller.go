@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"qsim/engine"
-	"qsim/engine/heap"
 )
 
 // flight is the record of one call to the store, from the engine's request to its answer, with the times of both.
@@ -25,23 +23,9 @@ func (f *flight) owes() bool {
 	return f.Op == engine.OpClaim || f.Op == engine.OpRecover || f.Op == engine.OpPromote
 }
 
-// callers is the pool of goroutines that call the store for one loop. Further calls wait in a queue; a call whose
-// timeout is over before its turn is not made.
-type callers struct {
-	mu     sync.Mutex
-	line   heap.FIFO[*flight] // calls that no goroutine has taken yet
-	parked sync.Cond          // where idle goroutines wait
-	idle   int                // goroutines that wait for a call
-	hired  int                // goroutines in all
-	most   int                // most goroutines
-	closed bool
-}
-
 // moreCalls is the most store calls of an engine under way besides its commits: one of each other operation, and some
 // whose answers are late.
 const moreCalls = 16
-
-func (k *callers) init(commits int) { k.parked.L, k.most = &k.mu, commits+moreCalls }
 
 // Call returns a record to be filled in with the engine's next store call; for engine.Driver.
 func (l *loop) Call() *engine.Call {
@@ -53,7 +37,7 @@ func (l *loop) Call() *engine.Call {
 	return &l.calling.Call
 }
 
-// Send passes a store call to a goroutine that makes it, or queues it if all are busy; for engine.Driver.
+// Send has a goroutine make a store call, in turn; for engine.Driver.
 func (l *loop) Send(c *engine.Call) {
 	f := l.calling
 	timeout := l.Engine.CallTimeout
@@ -64,63 +48,28 @@ func (l *loop) Send(c *engine.Call) {
 	if f.owes() {
 		l.owed++
 	}
-	k := &l.callers
-	k.mu.Lock()
-	k.line.Push(f)
-	switch {
-	case k.idle > 0:
-		k.idle--
-		k.parked.Signal()
-	case k.hired < k.most:
-		k.hired++
-		go l.call()
-	default:
-		l.expire()
-	}
-	k.mu.Unlock()
+	l.line.Push(f)
+	l.launch()
 }
 
-// expire answers the queued calls whose timeout was over before they were made: the engine has repeated them since. Its
-// caller holds the lock, and has just queued a call whose timeout is not over.
-func (l *loop) expire() {
-	for k := &l.callers; (*k.line.At(0)).until <= l.at; {
-		f := k.line.Pop()
-		l.perform(f)
-		l.box.answer(f)
+// launch starts the calls in line for which there is room, and those whose timeout is over, which are answered without
+// being made: the engine has repeated them since.
+func (l *loop) launch() {
+	for l.line.Size() > 0 && (l.flying < l.Engine.Commit.Calls+moreCalls || (*l.line.At(0)).until <= l.at) {
+		l.flying++
+		go l.call(l.line.Pop())
 	}
 }
 
-// call is the body of a goroutine that makes queued store calls, one after the other, until the loop is closed.
-func (l *loop) call() {
-	k := &l.callers
-	k.mu.Lock()
-	for {
-		for k.line.Size() == 0 {
-			if k.closed {
-				k.hired--
-				k.mu.Unlock()
-				l.box.answer(nil)
-				return
-			}
-			k.idle++
-			k.parked.Wait()
-		}
-		f := k.line.Pop()
-		k.mu.Unlock()
-		l.perform(f)
-		l.box.answer(f)
-		k.mu.Lock()
-	}
-}
-
-// perform makes a store call, unless its timeout is over: the answer is then an error.
-func (l *loop) perform(f *flight) {
+// call makes a store call and puts the answer into the mailbox: an error if the timeout of the call was over before.
+func (l *loop) call(f *flight) {
 	f.began = l.now()
 	ctx, cancel := context.WithTimeout(l.calls, time.Duration(f.until-f.began))
 	f.Execute(ctx, l.Store, ctx.Err())
 	cancel()
 	f.ended = l.now()
 	f.check()
+	l.box.answer(f)
 }
 
 // check turns an answer of the store into an error if it has more or fewer results than the call asked for.
@@ -140,6 +89,7 @@ func (f *flight) check() {
 
 // land passes the answer of a store call to the engine, after logging and recording it.
 func (l *loop) land(f *flight) {
+	l.flying--
 	if f.owes() {
 		l.owed--
 	}
@@ -152,6 +102,7 @@ func (l *loop) land(f *flight) {
 	l.note(f)
 	l.engine.Handle(l.at, &f.Call)
 	l.landed = append(l.landed, f)
+	l.launch()
 }
 
 // note passes an answered store call to Config.OnCall, if set, and its events to the recorder.

@@ -6,9 +6,10 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/heap"
 )
 
-// loop drives one engine in a goroutine of its own. Other goroutines use only its mailbox and its queue of store calls.
+// loop drives one engine in a goroutine of its own. Other goroutines use only its mailbox.
 type loop struct {
 	*process
 	node     int32
@@ -16,21 +17,22 @@ type loop struct {
 	recorder engine.JobRecorder // receiver of events
 
 	box     mailbox
-	callers callers
 	calls   context.Context // context of calls to the store
 	hangUp  context.CancelFunc
 	idle    atomic.Int32 // number of idle workers of the engine
 	unheard *atomic.Bool // no loop had idle workers at the latest wake; nil: wakes go to all loops
 	missed  bool         // the loop wakes itself, for an announcement that found no loop with idle workers
 
-	at      engine.Time // time of the present step
-	in      inbox       // inputs of the present step
-	cells   []*cell     // running executions, by slot
-	block   []cell      // unused executions of the present block
-	begun   []*cell     // executions to hand to the workers at the end of the step
-	landed  []*flight
+	at      engine.Time                // time of the present step
+	in      inbox                      // inputs of the present step
+	cells   []*cell                    // running executions, by slot
+	block   []cell                     // unused executions of the present block
+	begun   []*cell                    // executions to hand to the workers at the end of the step
+	landed  []*flight                  // records of answered calls, for reuse
 	calling *flight                    // call that the engine is filling in
-	owed    int                        // number of calls under way that may return jobs
+	line    heap.FIFO[*flight]         // calls to the store that no goroutine makes yet
+	flying  int                        // number of calls that goroutines make, or whose answers are in the mailbox
+	owed    int                        // number of calls in either that may return jobs
 	scratch engine.Event               // memory for events
 	quiet   [engine.NumOps]engine.Time // by operation, time before which errors are not logged
 	deaf    engine.Time                // time before which wakes are ignored: a claim has failed, and the engine pauses
@@ -57,7 +59,6 @@ func newLoop(p *process, node int32, id engine.EngineID) *loop {
 	l.recorder = engine.RecordJobs(c.Recorder)
 	l.calls, l.hangUp = context.WithCancel(p.values)
 	l.box.init(c.Workers)
-	l.callers.init(c.Commit.Calls)
 	l.at = p.now()
 	l.deaf = l.at // the clock may read less than 0, see Config.Origin
 	for op := range l.quiet {
@@ -110,11 +111,8 @@ func (l *loop) arm(due engine.Time) {
 func (l *loop) step() {
 	l.at = l.now()
 	l.begun = l.begun[:0]
-	for i, f := range l.in.replies {
-		l.in.replies[i] = nil
-		if f != nil {
-			l.land(f)
-		}
+	for _, f := range l.in.replies {
+		l.land(f)
 	}
 	for i := range l.in.ended {
 		x := &l.in.ended[i]

@@ -54,8 +54,8 @@ func Run(ctx context.Context, c Config) error {
 func conclude(loops []*loop, heard <-chan struct{}, within time.Duration) error {
 	var sum AbandonedError
 	for _, l := range loops {
-		calling, _, busy := l.goroutines()
-		sum.Jobs, sum.Handlers, sum.Calls = sum.Jobs+l.engine.Held(), sum.Handlers+busy, sum.Calls+calling
+		_, busy := l.workers()
+		sum.Jobs, sum.Handlers, sum.Calls = sum.Jobs+l.engine.Held(), sum.Handlers+busy, sum.Calls+l.flying
 	}
 	if heard != nil {
 		select {

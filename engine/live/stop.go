@@ -40,24 +40,21 @@ func (l *loop) report() {
 
 // close ends the goroutines of the loop, and waits for those that can end until Config.CancelWithin has passed.
 func (l *loop) close() {
-	m, k := &l.box, &l.callers
+	m := &l.box
 	m.mu.Lock()
 	m.closed, m.starts = true, heap.FIFO[*cell]{} // what no worker has taken is abandoned
 	m.mu.Unlock()
 	m.parked.Broadcast()
-	k.mu.Lock()
-	k.closed = true
-	k.mu.Unlock()
-	k.parked.Broadcast()
 	l.hangUp()
 	l.timer.Reset(l.CancelWithin)
 	for ended, late := false, false; !ended; {
-		calling, workers, busy := l.goroutines()
-		ended = late || calling == 0 && workers == busy // all but those of abandoned handlers
-		some := l.box.swap(&l.in)
+		workers, busy := l.workers()
+		some := m.swap(&l.in)
 		l.at = l.now()
+		l.flying -= len(l.in.replies)
+		ended = late || l.flying == 0 && workers == busy // all but abandoned handlers
 		for _, f := range l.in.replies {
-			if f != nil && (f.Err == nil || f.Op == engine.OpCommit) {
+			if f.Err == nil || f.Op == engine.OpCommit {
 				l.note(f) // what the store did is true, although the engine need not know any more
 			}
 		}
@@ -65,19 +62,16 @@ func (l *loop) close() {
 			continue
 		}
 		select {
-		case <-l.box.bell:
+		case <-m.bell:
 		case <-l.timer.C:
 			late = true
 		}
 	}
 }
 
-// goroutines returns the numbers of the loop's goroutines that call the store, workers, and workers in a handler.
-func (l *loop) goroutines() (calling, workers, busy int) {
-	l.callers.mu.Lock()
-	calling = l.callers.hired
-	l.callers.mu.Unlock()
+// workers returns the number of the loop's workers, and of those in a handler.
+func (l *loop) workers() (all, busy int) {
 	l.box.mu.Lock()
 	defer l.box.mu.Unlock()
-	return calling, l.box.hired, l.box.busy
+	return l.box.hired, l.box.busy
 }

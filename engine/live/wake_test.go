@@ -335,6 +335,40 @@ func TestManyDeafCalls(t *testing.T) {
 	})
 }
 
+// TestCallsInLine sends a heartbeat every 100 ms, of which the first 20 take 5.05 s: those after 18 wait until the first is
+// answered, which is 50 ms after one is sent, and begin then.
+func TestCallsInLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(engine.StoreOptions{})
+		w.enqueue(t, 1, 1)
+		slow, waited := 0, 0
+		w.fault = func(op engine.Op, _ []engine.JobID) (f fault) {
+			if op == engine.OpExtend && slow < 20 {
+				f.before = 5050 * time.Millisecond
+				slow++
+			}
+			return f
+		}
+		c := live.Config{Engine: settings(1), StopWithin: time.Minute,
+			Handler: func(context.Context, *engine.Job) error { time.Sleep(8 * time.Second); return nil },
+			OnCall: func(_ int32, c *engine.Call, _ *engine.Reply, asked, began, _ engine.Time) {
+				if began == asked {
+					return
+				}
+				if waited++; began%engine.Time(100*time.Millisecond) != engine.Time(50*time.Millisecond) {
+					t.Errorf("%v %d began at %v", c.Op, c.ID, time.Duration(began))
+				}
+			}}
+		c.Engine.Lease.Heartbeat, c.Engine.CallTimeout, c.Engine.Reaper.Off = 100*time.Millisecond, 10*time.Second, true
+		s := start(t, w, c)
+		time.Sleep(time.Minute)
+		if err := s.end(); err != nil || waited < 18 {
+			t.Errorf("%v; %d calls waited in line", err, waited)
+		}
+		w.once(t, 1)
+	})
+}
+
 // TestOnCall reports each answered call with its times.
 func TestOnCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

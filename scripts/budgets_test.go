@@ -33,7 +33,7 @@ var budgets = []budget{
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 85, 83},    // of which 33 are the FIFO that package engine had, and package sim once more
 	{"engine/keyed", 66, 66},
-	{"engine/live", 1279, 1300},
+	{"engine/live", 1336, 1300},
 	{"engine/live/metrics", 308, 280}, // for Prometheus, which package live does without
 	{"engine/memstore", 3196, 2250},
 	{"engine/pgstore", 2960, 2130},
@@ -64,7 +64,7 @@ var budgets = []budget{
 	{"results", 4350, 2300},
 	{"results/measure", 4695, 3150},
 	{"results/plain", 437, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
-	{"results/report", 6636, 4300}, // of which 300 are the canvas of pixels
+	{"results/report", 6555, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1502, 1700},
 	{"cmd/bench", 4902, 3000}, // of which 90 find out when claims see new jobs
 	{"cmd/cli", 4960, 3600},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_491, 56_000
+	mostLines, goalLines             = 82_467, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 
 	"qsim/results"
 	"qsim/results/measure"
@@ -106,7 +107,7 @@ func (k *keyAxis) set(p *plot.Plot, up *valueAxis, panels int, alone, pad, wider
 	default:
 		p.X.Min, p.X.Max = low-gap, high+gap
 	}
-	p.X.Tick.Marker = k.ticks(p, panels)
+	p.X.Tick.Marker = k.ticks(&p.X, newPanels(panels).wide()-44) // what the values at the left take
 	if rows = 4; panels == 1 {
 		rows = 7
 	}
@@ -114,18 +115,22 @@ func (k *keyAxis) set(p *plot.Plot, up *valueAxis, panels int, alone, pad, wider
 	return rows
 }
 
-// ticks returns the ticks of a horizontal axis that shows the values of a scenario key, below one of several panels: as
-// many of the values as have room for a label.
-func (k *keyAxis) ticks(p *plot.Plot, panels int) plot.ConstantTicks {
-	across := newPanels(panels).columns
-	wide := (room-vg.Length(across-1)*18)/vg.Length(across) - 44 // what the values at the left take
-	at := func(i int) vg.Length { return wide * vg.Length(p.X.Norm(k.xs[i])) }
-	style := p.X.Tick.Label
-	label := func(i int) string { return fit(style, clean(k.Values[i]), wide/2) }
+const sideLabel = vg.Length(44) // widest value of a scenario key beside a vertical axis; longer ones are shortened
+
+// ticks returns the ticks of an axis, as long as given, that shows the values of a scenario key: as many of the values
+// as have room for a label.
+func (k *keyAxis) ticks(a *plot.Axis, long vg.Length) plot.ConstantTicks {
+	at := func(i int) vg.Length { return long * vg.Length(a.Norm(k.xs[i])) }
+	style := a.Tick.Label
+	widest, size := long/2, style.Width
+	if style.XAlign == draw.XRight { // beside a vertical axis
+		widest, size = sideLabel, func(string) vg.Length { return style.Font.Size }
+	}
+	label := func(i int) string { return fit(style, clean(k.Values[i]), widest) }
 	const gap = 6
 	fits := func(a, b int) bool {
 		distance := at(b) - at(a)
-		return max(distance, -distance) >= (style.Width(label(a))+style.Width(label(b)))/2+gap
+		return max(distance, -distance) >= (size(label(a))+size(label(b)))/2+gap
 	}
 	var kept []int
 	for stride := 1; ; stride++ { // every second, third...: an even scale is read more easily

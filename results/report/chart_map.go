@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -37,27 +38,12 @@ func MapCharts(maps *results.Map) ([]Figure, error) {
 // mapDrawing draws the charts of a map: the values of a metric over two keys of a scenario, as colours.
 type mapDrawing struct{ *results.Map }
 
-const (
-	mapLeft   = vg.Length(58) // width left of a panel, for the labels of its y axis
-	mapBelow  = vg.Length(32)
-	mapAbove  = vg.Length(18)
-	mapBar    = vg.Length(86) // width of the colour scale at the right of a figure
-	mapGap    = vg.Length(14)
-	mapPanels = 24
-	edgeWidth = vg.Length(1.8)
-)
-
-var (
-	mapTick  = textStyle(8, muted, false)
-	mapLabel = textStyle(9, ink, true)
-)
+const edgeWidth = vg.Length(1.8) // of the line along the edge of a map
 
 func (m mapDrawing) sheet(name string, panels []results.MapPanel, scale *colorScale) *sheet {
-	left := 0
-	if len(panels) > mapPanels {
-		left, panels = len(panels)-mapPanels, panels[:mapPanels]
-	}
-	s := &sheet{Figure: Figure{Name: name, Title: m.title(panels), Subtitle: m.subtitle(left)}}
+	left := max(len(panels)-panelLimit, 0)
+	panels = panels[:len(panels)-left]
+	s := &sheet{Figure: Figure{Name: name, Title: m.title(panels), Subtitle: m.subtitle(left)}, key: scale.key()}
 	measured, full := 0, 0
 	for _, p := range panels {
 		measured, full = measured+p.Measured, full+p.Full
@@ -67,23 +53,10 @@ func (m mapDrawing) sheet(name string, panels []results.MapPanel, scale *colorSc
 	s.alt = "Share of the map beyond the edge: " + strings.Join(plain.Map(panels, func(p results.MapPanel) string {
 		return policyName(p.Label) + " " + portion(p.Beyond)
 	}), ", ") + "."
-	columns := 3
-	if n := len(panels); n <= 4 {
-		columns = min(n, 2)
-	}
-	rows := (len(panels) + columns - 1) / columns
-	wide := (room - mapBar) / vg.Length(columns)
-	tall := min(wide*.78, 3.6*vg.Inch)
-	s.height = vg.Length(rows) * (tall + mapGap)
-	s.body = func(c draw.Canvas) {
-		for i := range panels {
-			x, y := c.Min.X+vg.Length(i%columns)*wide, c.Max.Y-vg.Length(i/columns)*(tall+mapGap)
-			at := rectangle(x, y-tall, x+wide-mapGap, y)
-			m.drawPanel(draw.Canvas{Canvas: c.Canvas, Rectangle: at}, &panels[i], scale)
-		}
-		bar := rectangle(c.Max.X-mapBar+8, c.Max.Y-tall, c.Max.X, c.Max.Y)
-		scale.draw(draw.Canvas{Canvas: c.Canvas, Rectangle: bar}, m)
-	}
+	all := newPanels(len(panels))
+	all.tall = min(.65*all.wide(), 240)
+	all.fill = func(p *plot.Plot, i int, _ bool) { m.panel(p, &panels[i], all, scale) }
+	s.panels = all
 	return s
 }
 
@@ -134,71 +107,47 @@ func (m mapDrawing) subtitle(left int) string {
 		plain.When(left > 0, "; "+plain.Plural(left, "policy")+" not shown")
 }
 
-// drawPanel draws the map of one policy: coloured rectangles, the edge, the policy's name, and axes.
-func (m mapDrawing) drawPanel(c draw.Canvas, p *results.MapPanel, scale *colorScale) {
-	area := rectangle(c.Min.X+mapLeft, c.Min.Y+mapBelow, c.Max.X, c.Max.Y-mapAbove)
-	wide, tall := area.Max.X-area.Min.X, area.Max.Y-area.Min.Y
-	tx := func(x float64) vg.Length {
-		return area.Min.X + vg.Length(x/float64((len(m.XValues)-1)*m.Steps))*wide
+// panel draws the map of one policy into a plot: coloured rectangles, and the edge.
+func (m mapDrawing) panel(p *plot.Plot, own *results.MapPanel, all *panels, scale *colorScale) {
+	across, up := m.axis(m.XKey, m.XValues), m.axis(m.YKey, m.YValues)
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, slices.Max(across.xs), 0, slices.Max(up.xs)
+	beside, room := up.ticks(&p.Y, all.tall), all.wide()
+	for _, t := range beside {
+		room = min(room, all.wide()-p.Y.Tick.Label.Width(t.Label)-20)
 	}
-	ty := func(y float64) vg.Length {
-		return area.Min.Y + vg.Length(y/float64((len(m.YValues)-1)*m.Steps))*tall
-	}
-	for _, t := range joined(p.Tiles) {
-		scale.fill(c, rectangle(tx(t.X0), ty(t.Y0), tx(t.X1), ty(t.Y1)), area, t.Value.Mean, t.Value.Never)
-	}
-	for _, line := range []draw.LineStyle{{Color: paper, Width: 3.6}, {Color: ink, Width: edgeWidth}} {
-		for _, s := range linked(p.Edge) {
-			x0, y0, x1, y1 := tx(s[0]), ty(s[1]), tx(s[2]), ty(s[3])
-			if y0 == y1 { // corners are closed
-				x0, x1 = max(x0-edgeWidth/2, area.Min.X), min(x1+edgeWidth/2, area.Max.X)
-			} else {
-				y0, y1 = max(y0-edgeWidth/2, area.Min.Y), min(y1+edgeWidth/2, area.Max.Y)
-			}
-			c.StrokeLine2(line, x0, y0, x1, y1)
+	p.X.Tick.Marker, p.Y.Tick.Marker = across.ticks(&p.X, room), beside
+	p.X.Label.Text, p.Y.Label.Text = fit(p.X.Label.TextStyle, across.Key, room), fit(p.Y.Label.TextStyle, up.Key, all.tall)
+	p.Add(sketch(func(c draw.Canvas, _ *plot.Plot, tx, ty func(float64) vg.Length) {
+		for _, t := range joined(own.Tiles) {
+			scale.fill(c, rectangle(tx(t.X0), ty(t.Y0), tx(t.X1), ty(t.Y1)), c.Rectangle, t.Value.Mean, t.Value.Never)
 		}
+		for _, line := range []draw.LineStyle{{Color: paper, Width: 3.6}, {Color: ink, Width: edgeWidth}} {
+			for _, s := range linked(own.Edge) {
+				x0, y0, x1, y1 := tx(s[0]), ty(s[1]), tx(s[2]), ty(s[3])
+				if y0 == y1 { // corners are closed
+					x0, x1 = max(x0-edgeWidth/2, c.Min.X), min(x1+edgeWidth/2, c.Max.X)
+				} else {
+					y0, y1 = max(y0-edgeWidth/2, c.Min.Y), min(y1+edgeWidth/2, c.Max.Y)
+				}
+				c.StrokeLine2(line, x0, y0, x1, y1)
+			}
+		}
+		outline(c, c.Rectangle, .6)
+	}), heading{clean(own.Label), []string{portion(own.Beyond) + " beyond", portion(own.Beyond)}})
+}
+
+// axis returns the axis of one of a map's two keys, its values at their grid positions.
+func (m mapDrawing) axis(key string, values []string) keyAxis {
+	k := newKeyAxis(&results.Axis{Key: clean(key), Values: values})
+	for i := range k.xs {
+		k.xs[i] *= float64(m.Steps)
 	}
-	outline(c, area, .6)
-	remark := portion(p.Beyond) + " beyond"
-	name := fit(mapLabel, clean(p.Label), wide-mapTick.Width(remark)-8)
-	c.FillText(mapLabel, vg.Point{X: area.Min.X, Y: area.Max.Y + 5}, name)
-	c.FillText(placed(mapTick, draw.XRight, draw.YBottom), vg.Point{X: area.Max.X, Y: area.Max.Y + 5}, remark)
-	m.drawAxes(c, area, tx, ty)
+	return k
 }
 
 // outline draws a thin line around a rectangle.
 func outline(c draw.Canvas, r vg.Rectangle, width vg.Length) {
 	c.StrokeLines(draw.LineStyle{Color: axisline, Width: width}, append(box(r.Min.X, r.Min.Y, r.Max.X, r.Max.Y), r.Min))
-}
-
-func (m mapDrawing) drawAxes(c draw.Canvas, area vg.Rectangle, tx, ty func(float64) vg.Length) {
-	grey := draw.LineStyle{Color: axisline, Width: .6}
-	under := placed(mapTick, draw.XCenter, draw.YTop)
-	end := vg.Length(math.Inf(-1))
-	for i, v := range m.XValues {
-		x := tx(float64(i * m.Steps))
-		c.StrokeLine2(grey, x, area.Min.Y, x, area.Min.Y-3)
-		text := fit(under, v, 60)
-		half := under.Width(text) / 2
-		if x-half > end+4 {
-			c.FillText(under, vg.Point{X: min(x, area.Max.X-half+6), Y: area.Min.Y - 5}, text)
-			end = x + half
-		}
-	}
-	middle, size := vg.Point{X: (area.Min.X + area.Max.X) / 2, Y: (area.Min.Y + area.Max.Y) / 2}, area.Size()
-	c.FillText(under, vg.Point{X: middle.X, Y: area.Min.Y - 18}, fit(under, clean(m.XKey), size.X))
-	beside := placed(mapTick, draw.XRight, draw.YCenter)
-	top := vg.Length(math.Inf(-1))
-	for i, v := range m.YValues {
-		y := ty(float64(i * m.Steps))
-		c.StrokeLine2(grey, area.Min.X-3, y, area.Min.X, y)
-		if y > top+9 {
-			c.FillText(beside, vg.Point{X: area.Min.X - 5, Y: y}, fit(beside, v, mapLeft-20))
-			top = y
-		}
-	}
-	under.Rotation = math.Pi / 2
-	c.FillText(under, vg.Point{X: area.Min.X - mapLeft + 2, Y: middle.Y}, fit(mapTick, clean(m.YKey), size.Y))
 }
 
 // linked joins adjoining parallel segments of a map's edge line: drawn apart they would be darker where they meet.

@@ -86,6 +86,11 @@ func TestMapCharts(t *testing.T) {
 						t.Fatalf("%s: %v in the SVG (%v)", f.Name, token, err)
 					}
 				}
+				for _, value := range []string{"10/s", "40/s", "1s", "4s", "jobs.mail.arrivals.rate", "storms.down.for"} {
+					if !bytes.Contains(f.SVG, []byte(">"+value+"</text>")) {
+						t.Errorf("%s: the axes lack %s", f.Name, value)
+					}
+				}
 				if bytes.Contains(f.SVG, []byte("NaN")) || bytes.Contains(f.SVG, []byte("Inf")) {
 					t.Errorf("%s: a coordinate is no number", f.Name)
 				}
@@ -149,14 +154,21 @@ func TestColorScale(t *testing.T) {
 	if level.log || level.never {
 		t.Errorf("scale %+v", level)
 	}
-	for _, s := range []*colorScale{log, level} {
+	legends := []string{"100ms 316ms 1s 3.2s 10s never", "10s 11.2s 12.5s 13.8s 15s"}
+	values := [][]float64{{.1, math.Sqrt(.1), 1, math.Sqrt(10), 10}, {10, 11.25, 12.5, 13.75, 15}}
+	for k, s := range []*colorScale{log, level} {
 		light := func(v float64) int { c := s.color(v); return int(c.R) + int(c.G) + int(c.B) }
 		if light(s.low) <= light(s.high) {
 			t.Error("the shortest recovery is not the lightest")
 		}
-		ticks := s.ticks()
-		if len(ticks) < 3 || ticks[0] != s.low || ticks[len(ticks)-1] != s.high {
-			t.Errorf("ticks %v of %v to %v", ticks, s.low, s.high)
+		var names []string
+		for i, e := range s.key() {
+			if names = append(names, e.name); i < 5 && e.color != s.color(values[k][i]) {
+				t.Errorf("%s has the colour %v in the legend, want %v", e.name, e.color, s.color(values[k][i]))
+			}
+		}
+		if got := strings.Join(names, " "); got != legends[k] {
+			t.Errorf("the legend has %s, want %s", got, legends[k])
 		}
 	}
 	m := aMap(func(x, y float64) (float64, bool) { return x, false }, "a")

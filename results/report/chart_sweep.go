@@ -148,20 +148,9 @@ func (d *sweepDrawing) scale() {
 	}
 }
 
-// spell returns a value as text with the metric's unit: 5.8s, 20%, 4.7k.
-func (d *sweepDrawing) spell(v float64) string {
-	switch {
-	case d.up.info.Unit == "s":
-		return seconds(v)
-	case d.up.info.Share:
-		return percent(v)
-	}
-	return count(v)
-}
-
 // spellEstimate returns an estimate as text with the metric's unit, a lower bound with ≥ before it.
 func (d *sweepDrawing) spellEstimate(e *results.Estimate) string {
-	return plain.When(e.Bound != "", "≥ ") + d.spell(e.Mean)
+	return plain.When(e.Bound != "", "≥ ") + spell(e.Mean, d.up.info)
 }
 
 func (d *sweepDrawing) sheet(name string) *sheet {

@@ -33,6 +33,7 @@ type tuneDrawing struct {
 	shown  []results.TunedPolicy
 	across keyAxis
 	up     valueAxis
+	off    bool // some values lie beyond the ends of the vertical axis
 }
 
 // lowestMargin and highestMargin bound the axis of margins, the distances to the nearest objective relative to its
@@ -73,18 +74,32 @@ func (d *tuneDrawing) scale() {
 		up.from, up.to = max(lowestMargin, min(seen.Low, -0.1)), min(highestMargin, max(seen.High, 0.1))
 		gap := 0.08 * (up.to - up.from)
 		up.from, up.to = up.from-gap, up.to+gap
-		return
+	} else {
+		seen.Low, seen.Positive = means.Positive, means.Positive
+		up.over(seen, 1.1)
 	}
-	seen.Low, seen.Positive = means.Positive, means.Positive
-	up.over(seen, 1.1)
+	d.off = means.Low < up.from || means.High > up.to
 }
 
 func (d *tuneDrawing) sheet() *sheet {
 	all := newPanels(len(d.shown))
 	all.fill = d.panel
-	s := &sheet{Figure: Figure{Name: "tune", Title: d.title(), Subtitle: d.subtitle(), Footer: d.footer()}, alt: d.alt()}
-	s.height, s.body = all.height()+tuneKeyHeight, func(c draw.Canvas) { all.draw(drawTuneKey(c)) }
-	return s
+	return &sheet{Figure: Figure{Name: "tune", Title: d.title(), Subtitle: d.subtitle(), Footer: d.footer()},
+		alt: d.alt(), key: d.key(), panels: all}
+}
+
+// key returns the legend of the marks of the settings tried.
+func (d *tuneDrawing) key() key {
+	type shape func(c draw.Canvas, at vg.Point, size vg.Length, color color.Color)
+	one := func(name string, shape shape, size vg.Length, color color.Color) entry {
+		return entry{name: name, area: true, mark: func(c draw.Canvas, at vg.Point) { shape(c, at, size, color) }}
+	}
+	k := key{one("objectives met", disc, 2.8, metColor), one("missed", disc, 2.8, missedColor),
+		one("unclear, or none", disc, 2.8, unclearColor), one("the answer", ring, 5, ink)}
+	if d.off {
+		k = append(k, one("off the scale", pointer, 3, muted))
+	}
+	return k
 }
 
 func (d *tuneDrawing) title() string {
@@ -191,11 +206,11 @@ func (d *tuneDrawing) drawDots(own *results.TunedPolicy, c draw.Canvas, p *plot.
 		dot := vg.Point{X: x, Y: y}
 		switch {
 		case mean < p.Y.Min: // further off than the axis goes
-			shape(c, dot, line.Color, -3.4, 8, 3.4, 8, 0, 2)
 			dot.Y += 5
+			pointer(c, dot, -3, line.Color)
 		case mean > p.Y.Max:
-			shape(c, dot, line.Color, -3.4, -8, 3.4, -8, 0, -2)
 			dot.Y -= 5
+			pointer(c, dot, 3, line.Color)
 		default:
 			disc(c, dot, 2.8, line.Color)
 		}
@@ -211,29 +226,7 @@ func (d *tuneDrawing) drawDots(own *results.TunedPolicy, c draw.Canvas, p *plot.
 	style := textStyle(7, muted, false)
 	for i, p := range at {
 		if text := fmt.Sprint(seeds[i]); alone(at, i, style.Width(text)) {
-			c.FillText(style, p, text)
+			tag(c, style, p, text)
 		}
 	}
-}
-
-const tuneKeyHeight = vg.Length(16)
-
-// drawTuneKey draws the legend of the dots' colours at the top of a canvas, and returns the canvas below it.
-func drawTuneKey(c draw.Canvas) draw.Canvas {
-	style := textStyle(8.5, muted, false)
-	x, y := c.Min.X+4, c.Max.Y-8
-	for _, e := range []struct {
-		text   string
-		draw   func(c draw.Canvas, at vg.Point, radius vg.Length, color color.Color)
-		radius vg.Length
-		color  color.Color
-	}{
-		{"objectives met", disc, 2.8, metColor}, {"missed", disc, 2.8, missedColor},
-		{"unclear, or none", disc, 2.8, unclearColor}, {"the answer", ring, 5, ink},
-	} {
-		e.draw(c, vg.Point{X: x, Y: y}, e.radius, e.color)
-		c.FillText(style, vg.Point{X: x + 8, Y: y - 4}, e.text)
-		x += 8 + style.Width(e.text) + 18
-	}
-	return draw.Crop(c, 0, 0, 0, -tuneKeyHeight)
 }

@@ -50,15 +50,16 @@ func TestTuneCharts(t *testing.T) {
 		name  string
 		t     *results.Tuning
 		title string // want
+		off   bool   // some values lie beyond the axis
 	}{
-		{"bisection", tuning([]results.Axis{workers}, 2, true, rising), "Smallest engine.workers: 7 with Policy 1 <script>\"é🔥 and 8 with Policy 2 <script>\"é🔥"},
-		{"far off", tuning([]results.Axis{workers}, 1, true, func(s, _ int) (float64, float64) { return float64(s-4) * 1e6, 1e9 }), ""},
-		{"no values", tuning([]results.Axis{workers}, 1, true, func(int, int) (float64, float64) { return math.NaN(), math.NaN() }), ""},
-		{"infinite", tuning([]results.Axis{workers}, 1, false, func(int, int) (float64, float64) { return math.Inf(1), math.Inf(1) }), ""},
-		{"a metric, log steps", tuning([]results.Axis{numbers("retry.backoff.first", true, 1, 2, 4, 8, 16, 32)}, 1, false, func(s, _ int) (float64, float64) { return math.Pow(4, float64(s)), 0.3 }), ""},
-		{"words", tuning([]results.Axis{wordsAxis("retry.jitter", "none", "full", "equal"), workers}, 3, false, func(s, p int) (float64, float64) { return float64(s%7 + p), 0.2 }), ""},
-		{"one value", tuning([]results.Axis{numbers("engine.workers", false, 8)}, 1, true, rising), "Smallest engine.workers: no setting found with"},
-		{"many policies", tuning([]results.Axis{workers}, 30, true, rising), ""},
+		{"bisection", tuning([]results.Axis{workers}, 2, true, rising), "Smallest engine.workers: 7 with Policy 1 <script>\"é🔥 and 8 with Policy 2 <script>\"é🔥", true},
+		{"far off", tuning([]results.Axis{workers}, 1, true, func(s, _ int) (float64, float64) { return float64(s-4) * 1e6, 1e9 }), "", true},
+		{"no values", tuning([]results.Axis{workers}, 1, true, func(int, int) (float64, float64) { return math.NaN(), math.NaN() }), "", false},
+		{"infinite", tuning([]results.Axis{workers}, 1, false, func(int, int) (float64, float64) { return math.Inf(1), math.Inf(1) }), "", false},
+		{"a metric, log steps", tuning([]results.Axis{numbers("retry.backoff.first", true, 1, 2, 4, 8, 16, 32)}, 1, false, func(s, _ int) (float64, float64) { return math.Pow(4, float64(s)), 0.3 }), "", false},
+		{"words", tuning([]results.Axis{wordsAxis("retry.jitter", "none", "full", "equal"), workers}, 3, false, func(s, p int) (float64, float64) { return float64(s%7 + p), 0.2 }), "", false},
+		{"one value", tuning([]results.Axis{numbers("engine.workers", false, 8)}, 1, true, rising), "Smallest engine.workers: no setting found with", false},
+		{"many policies", tuning([]results.Axis{workers}, 30, true, rising), "", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -79,6 +80,9 @@ func TestTuneCharts(t *testing.T) {
 			}
 			if bytes.Contains(f.SVG, []byte("<script>")) || bytes.Contains(f.SVG, []byte("NaN")) {
 				t.Error("the SVG holds a script or a NaN")
+			}
+			if off := bytes.Contains(f.SVG, []byte("off the scale")); off != tt.off {
+				t.Errorf("the legend has values off the scale: %v, want %v", off, tt.off)
 			}
 			if len(tt.t.Policies) == 1 && !bytes.Contains(f.SVG, []byte("100 simulations, a full grid 1000")) {
 				t.Error("no word on the cost beside that of a full grid")

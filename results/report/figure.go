@@ -244,6 +244,11 @@ func (g *panels) height() vg.Length {
 	return g.above + rows*(g.tall+belowPanel) + (rows-1)*g.between()
 }
 
+// wide returns the width of a panel with its axis, those of a row being equal.
+func (g *panels) wide() vg.Length {
+	return (room - vg.Length(g.columns-1)*betweenPanel) / vg.Length(g.columns)
+}
+
 // between returns the vertical distance between two rows of panels.
 func (g *panels) between() vg.Length { return max(betweenRows, g.above+10) }
 
@@ -271,8 +276,7 @@ func (g *panels) draw(c draw.Canvas) {
 
 // inline returns each panel as an SVG of its own within an HTML page.
 func (g *panels) inline(name, alt string) []byte {
-	wide := (room - vg.Length(g.columns-1)*betweenPanel) / vg.Length(g.columns)
-	height := g.above + g.tall + belowPanel + 4
+	wide, height := g.wide(), g.above+g.tall+belowPanel+4
 	out := fmt.Appendf(nil, `<div class="panels c%d" role="img" aria-label="%s">`+"\n", g.columns, html.EscapeString(alt))
 	var first svgCanvas
 	for i := range g.n {

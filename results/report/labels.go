@@ -30,7 +30,8 @@ type entry struct {
 	color  color.NRGBA
 	dashes []vg.Length
 	area   bool
-	policy int // number of the policy shown, from 1; 0: of none
+	policy int                              // number of the policy shown, from 1; 0: of none
+	mark   func(c draw.Canvas, at vg.Point) // draws another mark, around a point; nil: none. Pages have none
 }
 
 const (
@@ -84,9 +85,12 @@ func (d *drawing) policyKey() key {
 func (k key) draw(c draw.Canvas) {
 	k.place(c.Max.X-c.Min.X, func(e entry, name string, x, y vg.Length) {
 		x, y = c.Min.X+x, c.Max.Y-y-6
-		if e.area {
+		switch {
+		case e.mark != nil:
+			e.mark(c, vg.Point{X: x + 5, Y: y + 4})
+		case e.area:
 			c.FillPolygon(e.color, box(x, y, x+10, y+8))
-		} else {
+		default:
 			c.StrokeLine2(draw.LineStyle{Color: e.color, Width: 2, Dashes: e.dashes}, x, y+3, x+22, y+3)
 		}
 		c.FillText(keyStyle, vg.Point{X: x + e.symbol() + 5, Y: y - 1}, name)

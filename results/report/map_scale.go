@@ -145,72 +145,31 @@ func hatch(c draw.Canvas, r vg.Rectangle, origin vg.Point, rising bool, ink colo
 	}
 }
 
-// ticks returns the values that the colour scale labels: its ends, and some in between. It must not be empty.
-func (s *colorScale) ticks() []float64 {
-	all := []float64{s.low}
-	if s.log {
-		if s.info.Unit == "s" {
-			all = append(all, decades...)
-		} else {
-			for v := math.Pow(10, math.Ceil(math.Log10(s.low))); v <= s.high; v *= 10 {
-				all = append(all, v)
+// key returns the legend of a map: values at even distances on the colour scale, and the hatchings.
+func (s *colorScale) key() (k key) {
+	const steps = 4
+	for i := range steps + 1 {
+		if share := float64(i) / steps; !s.empty {
+			v := s.low + share*(s.high-s.low)
+			if s.log {
+				v = s.low * math.Pow(s.high/s.low, share)
 			}
-		}
-	} else {
-		for i := 1; i < 4; i++ {
-			all = append(all, s.low+(s.high-s.low)*float64(i)/4)
+			name := plain.When(s.clipped && i == 0, "≤ ") + spell(v, s.info)
+			k = append(k, entry{name: name, color: s.color(v), area: true})
 		}
 	}
-	const least = .08 // distance of two labels
-	kept := all[:1]
-	for _, v := range all[1:] {
-		if v >= s.low && v <= s.high && s.share(v)-s.share(kept[len(kept)-1]) >= least {
-			kept = append(kept, v)
+	hatched := func(never bool) func(c draw.Canvas, at vg.Point) {
+		return func(c draw.Canvas, at vg.Point) {
+			r := rectangle(at.X-5, at.Y-4, at.X+5, at.Y+4)
+			s.fill(c, r, r, math.NaN(), never)
+			outline(c, r, .5)
 		}
-	}
-	for len(kept) > 1 && 1-s.share(kept[len(kept)-1]) < least {
-		kept = kept[:len(kept)-1]
-	}
-	return append(kept, s.high)
-}
-
-// draw draws the colour scale of a map: a bar with ticks, and below it the hatchings.
-func (s *colorScale) draw(c draw.Canvas, m mapDrawing) {
-	label := placed(mapTick, draw.XLeft, draw.YCenter)
-	const wide, swatch = vg.Length(12), vg.Length(13)
-	below := vg.Length(0)
-	extra := func(never bool, text string) {
-		y := c.Min.Y + mapBelow + below
-		r := rectangle(c.Min.X, y-5, c.Min.X+wide, y+5)
-		s.fill(c, r, r, math.NaN(), never)
-		outline(c, r, .5)
-		c.FillText(label, vg.Point{X: r.Max.X + 5, Y: y}, text)
-		below += swatch
-	}
-	if s.missing {
-		extra(false, "no value")
 	}
 	if s.never {
-		extra(true, "never")
+		k = append(k, entry{name: "never", area: true, mark: hatched(true)})
 	}
-	from, to := c.Min.Y+mapBelow+below, c.Max.Y-mapAbove
-	if s.empty || to-from < 20 {
-		return
+	if s.missing {
+		k = append(k, entry{name: "no value", area: true, mark: hatched(false)})
 	}
-	const stripes = 64
-	for i := range stripes {
-		share := (float64(i) + .5) / stripes
-		if !s.dark {
-			share = 1 - share
-		}
-		y0, y1 := from+(to-from)*vg.Length(i)/stripes, from+(to-from)*vg.Length(i+1)/stripes
-		c.FillPolygon(viridisAt(share), box(c.Min.X, y0, c.Min.X+wide, min(y1+.3, to)))
-	}
-	for _, v := range s.ticks() {
-		y := from + (to-from)*vg.Length(s.share(v))
-		c.StrokeLine2(draw.LineStyle{Color: axisline, Width: .6}, c.Min.X+wide, y, c.Min.X+wide+3, y)
-		text := plain.When(s.clipped && v == s.low, "≤ ") + results.FormatValue(v, s.info)
-		c.FillText(label, vg.Point{X: c.Min.X + wide + 5, Y: y}, text)
-	}
-	c.FillText(mapTick, vg.Point{X: c.Min.X, Y: to + 6}, fit(mapTick, m.Query.Metric, mapBar-10))
+	return k
 }

@@ -95,6 +95,11 @@ func shape(c draw.Canvas, at vg.Point, color color.Color, corners ...vg.Length) 
 	c.FillPolygon(color, points)
 }
 
+// pointer draws a triangle around a point of the canvas, its tip above the point by a height, or below if negative.
+func pointer(c draw.Canvas, at vg.Point, height vg.Length, color color.Color) {
+	shape(c, at, color, -3.4, -height, 3.4, -height, 0, height)
+}
+
 // rectangle returns the rectangle with the corners (x0, y0) at its lower left and (x1, y1) at its upper right.
 func rectangle(x0, y0, x1, y1 vg.Length) vg.Rectangle {
 	return vg.Rectangle{Min: vg.Point{X: x0, Y: y0}, Max: vg.Point{X: x1, Y: y1}}

@@ -161,7 +161,7 @@ func (d *sweepDrawing) alt() string {
 				seen.Include(e.Mean)
 			}
 		})
-		values := plain.Either(seen.Empty(), "no value", d.spell(seen.Low)+" to "+d.spell(seen.High))
+		values := plain.Either(seen.Empty(), "no value", spell(seen.Low, d.up.info)+" to "+spell(seen.High, d.up.info))
 		words = append(words, policyName(d.Policies[policy].Label)+" "+values)
 	}
 	return fmt.Sprintf("%s along %s: %s.", d.name(), clean(d.Axes[d.x].Key),

@@ -136,6 +136,17 @@ func percent(v float64) string {
 	return strconv.FormatFloat(math.Floor(v*1e4)/100, 'f', -1, 64) + "%"
 }
 
+// spell returns a value of a metric as text with its unit: 5.8s, 20%, 4.7k.
+func spell(v float64, info measure.MetricInfo) string {
+	switch {
+	case info.Unit == "s":
+		return seconds(v)
+	case info.Share:
+		return percent(v)
+	}
+	return count(v)
+}
+
 // atMost cuts a list to a number of texts, and adds one that counts the texts left out, in the given format.
 func atMost(texts []string, most int, format string) []string {
 	if len(texts) <= most {

@@ -142,7 +142,7 @@ func (l *loader) check(given *yaml.Node, policy string, number int) *Scenario {
 	for _, p := range l.failed {
 		failed[p.Mark] = true
 	}
-	c := checks.New(sc.Origin().Full, sc.Origin().Preset, failed, unknown)
+	c := sc.Checker(failed, unknown)
 	validate.Scenario(c, sc, number)
 	for _, p := range c.Problems {
 		l.addOne(p.Error, p.Severity, policy)

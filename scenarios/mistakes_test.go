@@ -291,6 +291,35 @@ func TestMeasureDuringStorms(t *testing.T) {
 	}
 }
 
+// TestWorstOfSharedTenants checks that tenants of one name in several classes count once towards the most of which the
+// worst can be found, in an objective and in a metric asked for later.
+func TestWorstOfSharedTenants(t *testing.T) {
+	names := ""
+	for i := range 600 {
+		names += fmt.Sprintf("t%d, ", i)
+	}
+	text := func(second string) string {
+		return "jobs:\n- {class: a, arrivals: 1/s, service: 1ms, tenants: {names: [" + names + "x]}}\n" +
+			"- {class: b, arrivals: 1/s, service: 1ms, tenants: {" + second + "}}\n"
+	}
+	const objective = "objectives: [fresh.wait.p99 tenant worst below 9s]\n"
+	if sc, problems := Load("test.yaml", []byte(text("names: ["+names+"y]")+objective), nil); sc == nil {
+		t.Errorf("with the same tenants: %v", problems)
+	}
+	const want = "fresh.wait.p99 has no worst tenant: the worst is told of up to 1000 tenants, and there are 1001"
+	if sc, problems := Load("test.yaml", []byte(text("count: 400")+objective), nil); sc != nil || problems[0].Message != want {
+		t.Errorf("with 400 more: got %v, want %s", problems, want)
+	}
+	sc, problems := Load("test.yaml", []byte(text("count: 400")), nil)
+	if sc == nil {
+		t.Fatal(problems)
+	}
+	q := measure.Query{Metric: "fresh.wait.p99", Tenant: measure.WorstTenant}
+	if err := sc.Measure([]measure.Query{q}); err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
 // TestSynonymsAreKeys checks that every word of another job system leads to a key that exists.
 func TestSynonymsAreKeys(t *testing.T) {
 	first := map[string]bool{}

@@ -15,7 +15,6 @@ import (
 
 	"qsim/policies"
 	"qsim/results/measure"
-	"qsim/scenarios/checks"
 	"qsim/scenarios/reference"
 	"qsim/scenarios/spec"
 	"qsim/scenarios/validate"
@@ -263,7 +262,7 @@ func everything(t *testing.T) string {
 // scenario with every key.
 func (b *schemaBuilder) rules(t *testing.T) {
 	sc := load(t, everything(t))
-	c := checks.New(sc.Origin().Full, sc.Origin().Preset, nil, nil)
+	c := sc.Checker(nil, nil)
 	c.Asked = func(r reference.Rule, path []any) {
 		parent := b.at(path[:len(path)-1])
 		key, named := path[len(path)-1].(string)

@@ -153,7 +153,7 @@ func TestProblems(t *testing.T) {
 		{"an unknown key", `{"sets": [{"path": "engine.wokers", "value": "9"}]}`, 0, `unknown key "wokers"`},
 		{"a path without a name", `{"sets": [{"path": "jobs.post.priority", "value": "1"}]}`, 0, `post`},
 		{"a policy", `{"policies": ["fresh"]}`, -1, `no policy is named "fresh"`},
-		{"a column of nothing", `{"metrics": ["fresh.wait.p98"]}`, -1, `no metric is named "fresh.wait.p98"`},
+		{"a column of nothing", `{"metrics": ["fresh.wait.p98"]}`, -1, `unknown metric "fresh.wait.p98"`},
 		{"a column without a storm", `{"metrics": ["fresh.wait.p99 during"]}`, -1, "a value is missing after during"},
 		{"a column of another storm", `{"metrics": ["fresh.wait.p99 during up"]}`, -1, `no storm is named "up"`},
 		{"far too many jobs", `{"sets": [{"path": "jobs.mail.arrivals.rate", "value": "8000000/s"}, {"path": "engine.workers", "value": "9"}]}`, 0, "brings most of 960,000,000 jobs in one simulation"},

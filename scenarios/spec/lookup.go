@@ -8,11 +8,14 @@ import (
 	"strings"
 	"time"
 
+	"go.yaml.in/yaml/v4"
+
 	"qsim/engine"
 	"qsim/engine/fault"
 	"qsim/policies"
 	"qsim/results/measure"
 	"qsim/results/plain"
+	"qsim/scenarios/checks"
 	"qsim/scenarios/reference"
 )
 
@@ -33,6 +36,25 @@ func (sc *Scenario) PoliciesNamed(name string) []int {
 		}
 	}
 	return kinds
+}
+
+// Checker returns a checker of the scenario that knows its classes, storms and dependencies; failed and unknown are the
+// positions of values that could not be decoded, and of unknown keys.
+func (sc *Scenario) Checker(failed, unknown map[yaml.Mark]bool) *checks.Checker {
+	c := checks.New(sc.tree.Full, sc.tree.Preset, failed, unknown)
+	c.Classes = namesIn(c.Whole().In("jobs"), "class", sc.Jobs, func(j *JobClass) string { return j.Class })
+	c.Storms = namesIn(c.Whole().In("storms"), "name", sc.Storms, func(s *Storm) string { return s.Name })
+	c.Dependencies = namesIn(c.Whole().In("dependencies"), "name", sc.Dependencies,
+		func(d *Dependency) string { return d.Name })
+	return c
+}
+
+// namesIn returns the names of the elements of a list such as jobs, each with the YAML node of the key that holds it.
+func namesIn[T any](list checks.Section, key string, all []T, name func(*T) string) (names []checks.NameAt) {
+	for i := range all {
+		names = append(names, checks.NameAt{Name: name(&all[i]), At: list.In(i).Place(key)})
+	}
+	return names
 }
 
 // Words splits the path of a setting, such as engine.lease.ttl, at its dots, except those in a policy's label.
@@ -134,6 +156,22 @@ func (sc *Scenario) TenantID(class, index int) engine.TenantID { return sc.tenan
 // TenantNames returns the names of tenants, indexed by engine.TenantID: those that the file gives, CLASS/INDEX for
 // others, and "" for number 0, no tenant. The list must not be changed.
 func (sc *Scenario) TenantNames() []string { return sc.tenantNames }
+
+// Tenants returns the number of tenants, of the scenario and its variants: in several classes, the same name is one.
+func (sc *Scenario) Tenants() (n int) {
+	names, unnamed := map[string]bool{}, make([]Count, len(sc.Jobs))
+	for _, v := range sc.all() {
+		for i := range v.Jobs {
+			for _, name := range v.Jobs[i].Tenants.Names {
+				names[name] = true
+			}
+			if len(v.Jobs[i].Tenants.Names) == 0 {
+				unnamed[i] = max(unnamed[i], v.Jobs[i].Tenants.Count)
+			}
+		}
+	}
+	return len(names) + int(plain.Sum(unnamed, func(n Count) int { return int(n) }))
+}
 
 // TenantIndex returns the index of a tenant among those of the class with that index in Jobs; -1: none. name is its
 // name or, if the tenants have none, its index in digits, as lines of an arrival trace give it.

@@ -1,25 +1,28 @@
 package spec
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
 	"qsim/engine/quantity"
 	"qsim/results/measure"
-	"qsim/results/plain"
+	"qsim/scenarios/checks"
 	"qsim/scenarios/reference"
 )
 
-// NoWindow is the format of the error for a metric during or after a storm (%s: quoted) that an event triggers.
-const NoWindow = "storm %s begins with an event: nobody knows when it is"
-
 // Measure makes runs of the scenario compute further metrics, with filters, beside those of the objectives. The error
-// names an unknown metric, storm, class or tenant, or a filter that the metric does not take.
+// is the first that CheckQuery finds.
 func (sc *Scenario) Measure(queries []measure.Query) error {
 	for _, q := range queries {
-		if e := sc.checkQuery(q); e != nil {
+		c := sc.Checker(nil, nil)
+		sc.CheckQuery(c.Whole(), q, q.Limit != 0)
+		if len(c.Problems) > 0 {
+			e := (*quantity.Error)(nil)
+			errors.As(c.Problems[0].Error, &e)
 			return fmt.Errorf("%s: %s%s", q, e.Message, helpOf(e))
 		}
 		if !slices.Contains(sc.asked, q) {
@@ -29,46 +32,73 @@ func (sc *Scenario) Measure(queries []measure.Query) error {
 	return nil
 }
 
-// checkQuery returns an error if a metric with filters cannot be computed: an unknown name, or a filter not allowed.
-func (sc *Scenario) checkQuery(q measure.Query) *quantity.Error {
+// CheckQuery adds errors to the checker of in, the Section of an objective, for a metric with filters that cannot be
+// computed: an unknown name, or a filter that the metric does not take. limited: it has a wait limit, even of 0s.
+func (sc *Scenario) CheckQuery(in checks.Section, q measure.Query, limited bool) {
 	info, found := measure.Lookup(q.Metric)
-	if !found {
-		e := reference.UnknownName("metric", q.Metric, measure.MetricNames())
-		e.Help = cmp.Or(e.Help, "qsim list metrics prints them all")
-		return e
+	if !found && q.Metric != "" {
+		const help = "`qsim list metrics` prints them all"
+		in.Add(in.Place("metric"), reference.UnknownWord("metric", q.Metric, measure.MetricNames(), help))
 	}
-	var storms []string
-	for i := range sc.Storms {
-		if s := &sc.Storms[i]; s.On == "" {
-			storms = append(storms, s.Name)
-		} else if s.Name == q.During || s.Name == q.After {
-			return quantity.Errorf(NoWindow, quantity.Quote(s.Name))
-		}
-	}
-	classes := plain.Map(sc.Jobs, func(j JobClass) string { return j.Class })
-	nouns := map[string]string{"during": "storm", "after": "storm", "class": "job class", "tenant": "tenant"}
-	names := map[string][]string{"storm": storms, "job class": classes, "tenant": sc.TenantNames()[1:]}
 	for _, part := range q.Parts() {
-		noun := nouns[part.Word]
-		switch value, narrows := *part.Value, info.Filters.Has(part.Filter); {
+		value, narrows := *part.Value, info.Filters.Has(part.Filter)
+		in.Fault(found && value != "" && !narrows, part.Word+":", "%s cannot be narrowed by %s", q.Metric, part.Word)
+		switch {
 		case value == "":
-		case noun == "tenant" && value == measure.WorstTenant && narrows:
-			if why := info.NoWorst(len(names[noun])); why != "" {
-				return quantity.Errorf("%s has no worst tenant: %s", q.Metric, why)
-			}
-		case !narrows:
-			return quantity.Errorf("%s cannot be narrowed by %s", q.Metric, part.Word)
-		case !slices.Contains(names[noun], value):
-			return reference.UnknownName(noun, value, names[noun])
+		case part.Word == "class":
+			in.Known("job class", in.Place("class"), value, in.Classes)
+		case part.Word != "tenant":
+			sc.checkWindow(in, part.Word, value)
+		case value == measure.WorstTenant:
+			why := info.NoWorst(sc.Tenants())
+			in.Fault(narrows && why != "", "tenant", "%s has no worst tenant: %s", q.Metric, why)
+		case in.Whole().Sound("jobs"):
+			sc.checkTenant(in, value)
 		}
 	}
-	switch needs := info.Filters.Has(measure.NeedsLimit); {
-	case needs && q.Limit == 0:
-		return quantity.Errorf("%s needs a limit, such as limit 10s", q.Metric)
-	case !needs && q.Limit != 0:
-		return quantity.Errorf("%s takes no limit", q.Metric)
+	needs := info.Filters.Has(measure.NeedsLimit)
+	in.Fault(needs && !limited && in.Sound(), "metric", "%s needs a limit, such as 10s", q.Metric)
+	in.Fault(found && !needs && limited, "limit:", "%s takes no limit", q.Metric)
+}
+
+// checkWindow adds an error if a key during or after names an unknown storm, or one without a known time.
+func (sc *Scenario) checkWindow(in checks.Section, key, name string) {
+	var timed []checks.NameAt
+	for i := range sc.Storms {
+		if sc.Storms[i].On == "" {
+			timed = append(timed, in.Storms[i])
+		} else if sc.Storms[i].Name == name {
+			in.Fault(true, key, "storm %s begins with an event: nobody knows when it is", quantity.Quote(name))
+			return
+		}
 	}
-	return nil
+	in.Known("storm", in.Place(key), name, timed)
+}
+
+// checkTenant adds an error if no class has a tenant of that name or, for tenants without names, of that CLASS/INDEX.
+func (sc *Scenario) checkTenant(in checks.Section, name string) {
+	var names []checks.NameAt
+	at := in.Place("tenant")
+	for k := range sc.Jobs {
+		job := &sc.Jobs[k]
+		for _, own := range job.Tenants.Names {
+			names = append(names, checks.NameAt{Name: own, At: in.Whole().In("jobs", k).Place("tenants.names")})
+		}
+		class, index, numbered := strings.Cut(name, "/")
+		if numbered && class == job.Class && len(job.Tenants.Names) == 0 {
+			if n, err := strconv.Atoi(index); err == nil && strconv.Itoa(n) == index && sc.TenantIndex(k, index) >= 0 {
+				return
+			}
+			in.Errorf(at, "class %s has no tenant %s: want one of 0 to %d", class, quantity.Quote(index), job.Tenants.Count-1)
+			return
+		}
+	}
+	if len(names) == 0 {
+		in.Errorf(at, "no tenant is named %s", quantity.Quote(name)).Help =
+			"tenants without names go by CLASS/INDEX, such as mail/0; the worst of all by worst"
+		return
+	}
+	in.Known("tenant", at, name, names)
 }
 
 // Files returns the sorted names of the data files (values, traces) of a scenario and its variants, for OpenFile.

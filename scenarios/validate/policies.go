@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"qsim/engine"
@@ -117,31 +116,13 @@ func unknownParameter(kind *policies.Kind, name string) *quantity.Error {
 	return e
 }
 
-// checkWindow adds an error if an objective's key during or after names an unknown storm, or one that an event
-// triggers, whose time is not known beforehand.
-func (c *validator) checkWindow(in checks.Section, key, name string) {
-	if name == "" || !c.Known("storm", in.Place(key), name, c.Storms) {
-		return
-	}
-	begun := slices.ContainsFunc(c.sc.Storms, func(s spec.Storm) bool { return s.Name == name && s.On != "" })
-	in.Fault(begun, key, spec.NoWindow, quantity.Quote(name))
-}
-
 func (c *validator) checkObjectives() {
 	for i := range c.sc.Objectives {
 		o, in := &c.sc.Objectives[i], c.In("objectives", i)
-		if in.Has("metric") && in.Sound("metric") {
-			c.checkMetric(in, o)
-		}
-		c.checkWindow(in, "during", o.During)
-		c.checkWindow(in, "after", o.After)
-		if o.Class != "" {
-			c.Known("job class", in.Place("class"), o.Class, c.Classes)
-		}
-		if o.Tenant == measure.WorstTenant {
-			c.checkWorst(in, o)
-		} else if o.Tenant != "" && c.Sound("jobs") {
-			c.checkTenantNamed(in, o)
+		c.sc.CheckQuery(in, o.Query(), o.Limit != nil)
+		if info, found := measure.Lookup(o.Metric); found {
+			checkBound(in, "below", &info, o.Below)
+			checkBound(in, "above", &info, o.Above)
 		}
 		node := in.Node("policies")
 		for k, name := range o.Policies {
@@ -154,64 +135,6 @@ func (c *validator) checkObjectives() {
 		in.Fault(o.Below == nil && o.Above == nil && in.Sound(), "", "the objective has no bound").Help =
 			"write below: or above:"
 	}
-}
-
-func (c *validator) checkWorst(in checks.Section, o *spec.Objective) {
-	tenants := 0
-	for k := range c.sc.Jobs {
-		tenants += int(c.sc.Jobs[k].Tenants.Count)
-	}
-	info, found := measure.Lookup(o.Metric)
-	why := info.NoWorst(tenants)
-	none := found && why != "" && info.Filters.Has(measure.ByTenant)
-	in.Fault(none, "tenant", "%s has no worst tenant: %s", o.Metric, why)
-}
-
-// checkTenantNamed adds an error if an objective names a tenant that no class has.
-func (c *validator) checkTenantNamed(in checks.Section, o *spec.Objective) {
-	var names []checks.NameAt
-	at := in.Place("tenant")
-	for k := range c.sc.Jobs {
-		job := &c.sc.Jobs[k]
-		for _, name := range job.Tenants.Names {
-			names = append(names, checks.NameAt{Name: name, At: c.In("jobs", k).Place("tenants.names")})
-		}
-		class, index, numbered := strings.Cut(o.Tenant, "/")
-		if numbered && class == job.Class && len(job.Tenants.Names) == 0 {
-			if n, err := strconv.Atoi(index); err == nil && strconv.Itoa(n) == index && c.sc.TenantIndex(k, index) >= 0 {
-				return
-			}
-			c.Errorf(at, "class %s has no tenant %s: want one of 0 to %d", class, quantity.Quote(index), job.Tenants.Count-1)
-			return
-		}
-	}
-	if len(names) == 0 {
-		c.Errorf(at, "no tenant is named %s", quantity.Quote(o.Tenant)).Help =
-			"tenants without names go by CLASS/INDEX, such as mail/0; the worst of all by worst"
-		return
-	}
-	c.Known("tenant", at, o.Tenant, names)
-}
-
-// checkMetric adds errors for an objective's unknown metric, filters that the metric does not take, and unfit bounds.
-func (c *validator) checkMetric(in checks.Section, o *spec.Objective) {
-	info, found := measure.Lookup(o.Metric)
-	if !found {
-		const help = "`qsim list metrics` prints them all"
-		c.Add(in.Place("metric"), reference.UnknownWord("metric", o.Metric, measure.MetricNames(), help))
-		return
-	}
-	q := o.Query()
-	for _, part := range q.Parts() {
-		in.Fault(*part.Value != "" && !info.Filters.Has(part.Filter), part.Word+":",
-			"%s cannot be narrowed by %s", o.Metric, part.Word)
-	}
-	needs := info.Filters.Has(measure.NeedsLimit)
-	in.Fault(needs && o.Limit == nil && in.Sound(), "metric", "%s needs a limit", o.Metric).Help =
-		"write limit: 10s beside it"
-	in.Fault(!needs && o.Limit != nil, "limit:", "%s takes no limit", o.Metric)
-	checkBound(in, "below", &info, o.Below)
-	checkBound(in, "above", &info, o.Above)
 }
 
 // checkBound adds an error if the bound at an objective's key, below or above, has not the metric's unit; nil: none.
@@ -260,7 +183,8 @@ func meets(sc *spec.Scenario, need policies.Need) bool {
 	case policies.NeedsDependency:
 		return slices.ContainsFunc(sc.Jobs, func(j spec.JobClass) bool { return j.Calls != "" })
 	case policies.NeedsTenants:
-		return severalTenants(sc)
+		traced := func(j spec.JobClass) bool { return j.Arrivals.Process == "trace" } // which may name several
+		return sc.Tenants() > 1 || slices.ContainsFunc(sc.Jobs, traced)
 	case policies.NeedsPriorities, policies.NeedsPlaces:
 		return slices.ContainsFunc(sc.Jobs, func(j spec.JobClass) bool { return j.Priority != sc.Jobs[0].Priority }) ||
 			need == policies.NeedsPlaces && misplaces(sc)
@@ -282,24 +206,6 @@ func expectedToFail(sc *spec.Scenario, p *spec.Policy) bool {
 	return slices.ContainsFunc(sc.Objectives, func(o spec.Objective) bool {
 		return o.Expect == "missed" && slices.Contains(o.Policies, p.Label)
 	})
-}
-
-// severalTenants reports whether the jobs belong to two tenants at least, or may, because they come from a trace.
-func severalTenants(sc *spec.Scenario) bool {
-	names := map[string]bool{}
-	for i := range sc.Jobs {
-		job := &sc.Jobs[i]
-		if job.Tenants.Count > 1 || job.Arrivals.Process == "trace" {
-			return true
-		}
-		for _, name := range job.Tenants.Names {
-			names[name] = true
-		}
-		if len(job.Tenants.Names) == 0 {
-			names[job.Class+"/"] = true // no name has a slash
-		}
-	}
-	return len(names) > 1
 }
 
 // longRun times the mean, or the quantile at mostRun if longer, stands for a job's longest run time in mayRetry.

@@ -23,10 +23,6 @@ type validator struct {
 // Scenario adds all errors and warnings about a scenario to c. policy: the index of the one whose `with:` is applied.
 func Scenario(c *checks.Checker, sc *spec.Scenario, policy int) {
 	v := &validator{c.Whole(), sc, policy}
-	c.Classes = namesIn(v.In("jobs"), "class", sc.Jobs, func(j *spec.JobClass) string { return j.Class })
-	c.Storms = namesIn(v.In("storms"), "name", sc.Storms, func(s *spec.Storm) string { return s.Name })
-	c.Dependencies = namesIn(v.In("dependencies"), "name", sc.Dependencies,
-		func(d *spec.Dependency) string { return d.Name })
 	v.CheckKeys()
 	v.checkRun()
 	v.checkEngine()
@@ -38,14 +34,6 @@ func Scenario(c *checks.Checker, sc *spec.Scenario, policy int) {
 	v.checkObjectives()
 	v.checkLoad()
 	v.checkNeeds()
-}
-
-// namesIn returns the names of the elements of a list such as jobs, each with the YAML node of the key that holds it.
-func namesIn[T any](list checks.Section, key string, all []T, name func(*T) string) (names []checks.NameAt) {
-	for i := range all {
-		names = append(names, checks.NameAt{Name: name(&all[i]), At: list.In(i).Place(key)})
-	}
-	return names
 }
 
 func (c *validator) checkRun() {

@@ -54,20 +54,20 @@ type Call struct {
 
 // Reply is the result of a store call. The engine keeps none of its slices.
 type Reply struct {
-	Err      error
-	Leases   []Lease       // OpClaim, OpRecover: the leases granted
-	Next     time.Duration // OpClaim: until a waiting job is due; OpRecover: until a lease expires
-	Results  []Result      // OpCommit: a result for each outcome of the batch
-	Current  []bool        // OpExtend: for each lease, whether its holder still has it
-	Extended int           // OpExtend with OfNode: number of leases extended
-	Promoted []Promotion   // OpPromote: the jobs taken or made ready
-	Leading  bool          // OpLead: whether the engine leads
-	Stats    Stats         // OpStats: the counts
+	Err        error
+	Leases     []Lease       // OpClaim, OpRecover: the leases granted
+	Next       time.Duration // OpClaim: until a waiting job is due; OpRecover: until a lease expires
+	Results    []Result      // OpCommit: a result for each outcome of the batch
+	Extensions []Status      // OpExtend: the result for each lease, see Store.ExtendLease
+	Extended   int           // OpExtend with OfNode: number of leases extended
+	Promoted   []Promotion   // OpPromote: the jobs taken or made ready
+	Leading    bool          // OpLead: whether the engine leads
+	Stats      Stats         // OpStats: the counts
 }
 
 // Rows returns the number of jobs that a store call returned or changed: Count of its event Called.
 func (r *Reply) Rows() int {
-	return len(r.Leases) + len(r.Results) + len(r.Current) + len(r.Promoted) + r.Extended
+	return len(r.Leases) + len(r.Results) + len(r.Extensions) + len(r.Promoted) + r.Extended
 }
 
 // CopyFrom copies another call's request into c, with slices of its own, its batch included: for a driver that delivers
@@ -84,7 +84,7 @@ func (c *Call) CopyFrom(o *Call) {
 // nil, it becomes the answer's error, and the store is not called.
 func (c *Call) Execute(ctx context.Context, store Store, refuse error) {
 	c.Err, c.Extended = refuse, 0
-	c.Leases, c.Results, c.Current, c.Promoted = c.Leases[:0], c.Results[:0], c.Current[:0], c.Promoted[:0]
+	c.Leases, c.Results, c.Extensions, c.Promoted = c.Leases[:0], c.Results[:0], c.Extensions[:0], c.Promoted[:0]
 	if refuse != nil {
 		return
 	}
@@ -98,7 +98,7 @@ func (c *Call) Execute(ctx context.Context, store Store, refuse error) {
 	case c.Op == OpExtend && c.OfNode:
 		c.Extended, c.Err = store.ExtendNode(ctx, c.Engine, c.Kept, c.TTL)
 	case c.Op == OpExtend:
-		c.Current, c.Err = store.ExtendLease(ctx, c.Keys, c.TTL, c.Current)
+		c.Extensions, c.Err = store.ExtendLease(ctx, c.Keys, c.TTL, c.Extensions)
 	case c.Op == OpRecover:
 		c.Leases, c.Next, c.Err = store.Recover(ctx, c.Engine, c.Limit, c.Grace, c.TTL, c.Leases)
 	case c.Op == OpPromote:

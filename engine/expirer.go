@@ -45,12 +45,12 @@ func (x *expirer) onHeld(e *Engine, s Slot, at Time) {
 	e.arm(at.Add(-e.ahead))
 }
 
-// onExtended records the new expiry of the leases that heartbeat b has extended: those for which current, from the
-// store's answer, is true, or with LeaseConfig.OfNode all leases of the node.
-func (x *expirer) onExtended(e *Engine, b *beat, current []bool) {
+// onExtended records the new expiry of the leases that heartbeat b has extended: those Applied in statuses, from the
+// store's answer, or with LeaseConfig.OfNode all leases of the node.
+func (x *expirer) onExtended(e *Engine, b *beat, statuses []Status) {
 	for k, s := range b.slots {
 		h := &e.leases.slots[s]
-		if current[k] && h.phase != unheld && h.lease.Key() == b.keys[k] {
+		if statuses[k] == Applied && h.phase != unheld && h.lease.Key() == b.keys[k] {
 			x.prolong(e, s, b.expiry)
 		}
 	}

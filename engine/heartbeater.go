@@ -104,12 +104,12 @@ func (h *heartbeater) onExtended(e *Engine, r *Call) {
 		}
 		b := &h.flying[i]
 		if e.cfg.Lease.Local && r.Err == nil {
-			e.expire.onExtended(e, b, r.Current)
+			e.expire.onExtended(e, b, r.Extensions)
 		}
 		for k, s := range b.slots {
 			l := &e.leases.slots[s]
 			// The slot may have been released, even reused, since we asked.
-			if r.Err != nil || r.Current[k] || l.phase == unheld || l.lease.Key() != b.keys[k] || l.lost {
+			if r.Err != nil || r.Extensions[k] != Stale || l.phase == unheld || l.lease.Key() != b.keys[k] || l.lost {
 				continue
 			}
 			if l.phase == finished || l.settled {

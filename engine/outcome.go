@@ -52,11 +52,11 @@ type Batch struct {
 	Outcomes []Outcome
 }
 
-// Status is the store's answer to one outcome of a batch: applied, stale and so on.
+// Status is the store's answer to one outcome of a batch, or one lease of a heartbeat: applied, stale and so on.
 type Status uint8
 
 const (
-	Unapplied Status = iota // not executed by the store: send it again
+	Unapplied Status = iota // not executed by the store, and not refused: send it again
 	Applied                 // executed
 	Stale                   // fenced off: the lease had passed to another, or the job had ended
 )

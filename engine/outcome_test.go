@@ -177,7 +177,7 @@ func TestKeysOfAHeartbeatStay(t *testing.T) {
 		t.Fatalf("heartbeats %+v, want one of job 7 and then one of job 8", beats)
 	}
 	beats[1].Keys[0] = LeaseKey{Job: 99} // the record is the driver's: what it does with it is not seen
-	beats[1].Err, beats[1].Current = nil, []bool{false}
+	beats[1].Err, beats[1].Extensions = nil, []Status{Stale}
 	now := e.Deadline() - 1
 	e.Handle(now, beats[1])
 	if len(driver.Cancels) != 1 || driver.Cancels[0] != driver.Starts[1] {

@@ -115,10 +115,13 @@ func (c *Call) Record(at Time, rec JobRecorder, scratch *Event) {
 	case OpCommit:
 		c.recordOutcomes(at, r, rec, scratch)
 	case OpExtend:
-		for i := range r.Current { // none of a node
+		for i, status := range r.Extensions { // none of a node
 			k := &c.Keys[i]
 			*scratch = Event{At: at, Kind: Extended, Node: node, Job: k.Job, Token: k.Token}
-			if !r.Current[i] {
+			switch status {
+			case Unapplied:
+				continue // nothing has changed
+			case Stale:
 				scratch.Kind = ExtendRefused
 			}
 			rec.Record(scratch)

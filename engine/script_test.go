@@ -236,7 +236,11 @@ func (s *script) reply(verb string, words []string) *engine.Call {
 		}
 	case engine.OpExtend:
 		for _, k := range s.keys[r.ID] {
-			r.Current = append(r.Current, !slices.Contains(gone, k.Job))
+			given := statuses[status]
+			if slices.Contains(gone, k.Job) {
+				given = engine.Stale
+			}
+			r.Extensions = append(r.Extensions, given)
 		}
 	case 0:
 		s.t.Fatalf("unknown input %q", verb)

@@ -83,9 +83,10 @@ type Store interface {
 	// Commit applies a batch and appends a Result for each outcome. If an earlier copy of the batch
 	// took effect, it answers as it did then, but tries the outcomes that were Unapplied again.
 	Commit(ctx context.Context, batch Batch, dst []Result) ([]Result, error)
-	// ExtendLease restarts the TTL of each lease and appends to dst, for each, whether the holder still has it. A lease
-	// that expired but was not recovered is still held.
-	ExtendLease(ctx context.Context, leases []LeaseKey, ttl time.Duration, dst []bool) ([]bool, error)
+	// ExtendLease restarts the TTL of each lease and appends its status to dst: Applied, Stale if the holder has lost the
+	// lease, or Unapplied if it still has the lease, but its TTL could not be restarted now. A lease that expired but was
+	// not recovered is still held.
+	ExtendLease(ctx context.Context, leases []LeaseKey, ttl time.Duration, dst []Status) ([]Status, error)
 	// ExtendNode restarts the TTL of every lease of holder, or with kept of every life of its node,
 	// and returns their number. Leases that lapsed or are held by a reaper are not extended. A store
 	// without this feature answers ErrUnsupported.

@@ -116,9 +116,9 @@ func (s *scripted) Commit(_ context.Context, b engine.Batch, dst []engine.Result
 	return append(dst, make([]engine.Result, len(b.Outcomes))...), s.err
 }
 
-func (s *scripted) ExtendLease(_ context.Context, k []engine.LeaseKey, ttl time.Duration, dst []bool) ([]bool, error) {
+func (s *scripted) ExtendLease(_ context.Context, k []engine.LeaseKey, ttl time.Duration, dst []engine.Status) ([]engine.Status, error) {
 	s.note("extend %d %v", len(k), ttl)
-	return append(dst, true, false), s.err
+	return append(dst, engine.Applied, engine.Stale), s.err
 }
 
 func (s *scripted) Recover(_ context.Context, e engine.EngineID, limit int, grace, ttl time.Duration, dst []engine.Lease) ([]engine.Lease, time.Duration, error) {

@@ -208,7 +208,7 @@ func (w *walk) answer() {
 		}
 	case r.Op == engine.OpExtend && !r.OfNode:
 		for range r.Keys {
-			r.Current = append(r.Current, w.chance(85))
+			r.Extensions = append(r.Extensions, of(w, engine.Applied, engine.Applied, engine.Applied, engine.Applied, engine.Unapplied, engine.Stale))
 		}
 	case r.Op == engine.OpPromote:
 		for range w.draw.IntN(3) {

@@ -26,7 +26,7 @@ type budget struct {
 // budgets has a row for each package: its budget and its goal. `go test ./scripts -run Budgets -v` prints the figures
 // of today, and with -rewrite they become the ceilings.
 var budgets = []budget{
-	{"engine", 3494, 2850},
+	{"engine", 3498, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
 	{"engine/check", 3212, 1650},
 	{"engine/dist", 1054, 1020},
@@ -35,8 +35,8 @@ var budgets = []budget{
 	{"engine/keyed", 66, 66},
 	{"engine/live", 1336, 1300},
 	{"engine/live/metrics", 308, 280}, // for Prometheus, which package live does without
-	{"engine/memstore", 3196, 2250},
-	{"engine/pgstore", 2960, 2130},
+	{"engine/memstore", 3198, 2250},
+	{"engine/pgstore", 2969, 2130},
 	{"engine/pgstore/pgserver", 531, 500},
 	{"engine/quantity", 814, 480},
 	{"engine/sim", 2015, 1400},
@@ -54,11 +54,11 @@ var budgets = []budget{
 	{"scenarios/pool", 118, 100},
 	{"scenarios/reference", 638, 700},
 	{"scenarios/scenariotest", 85, 90}, // for go test of repositories that have a policy of their own
-	{"scenarios/spec", 3022, 1900},
+	{"scenarios/spec", 2954, 1900},
 	{"scenarios/study", 5005, 3000},
 	{"scenarios/trace", 1562, 1250},
 	{"scenarios/tree", 505, 444}, // YAML with positions
-	{"scenarios/validate", 1111, 600},
+	{"scenarios/validate", 1217, 600},
 	{"scenarios/verify", 3292, 2600},
 	{"scenarios/world", 4705, 2700},
 	{"results", 4350, 2300},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_510, 56_000
+	mostLines, goalLines             = 82_563, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

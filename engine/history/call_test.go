@@ -43,7 +43,7 @@ type Item struct {
 	Job    engine.JobID  `json:"j"`
 	Token  engine.Token  `json:"t,omitempty"` // not of an enqueue
 	Verb   engine.Verb   `json:"v,omitempty"` // of a commit
-	Status engine.Status `json:"s,omitempty"` // of an answered commit; of an answered extension Applied or Stale
+	Status engine.Status `json:"s,omitempty"` // of an answered commit; of an answered extension not Again
 }
 
 // Call is a recorded call to the store, with its arguments and its answer. Times are by the store's clock, such that it

@@ -386,8 +386,8 @@ func idleHeartbeat(good *pgstore.Store, rows *pgxpool.Pool) store {
 	return &idleHeart{broken{Store: good, rows: rows}}
 }
 
-func (b *idleHeart) ExtendLease(_ context.Context, keys []engine.LeaseKey, _ time.Duration, dst []bool) ([]bool, error) {
-	return append(dst, slices.Repeat([]bool{true}, len(keys))...), nil
+func (b *idleHeart) ExtendLease(_ context.Context, keys []engine.LeaseKey, _ time.Duration, dst []engine.Status) ([]engine.Status, error) {
+	return append(dst, slices.Repeat([]engine.Status{engine.Applied}, len(keys))...), nil
 }
 
 func (b *idleHeart) ExtendNode(context.Context, engine.EngineID, bool, time.Duration) (int, error) {

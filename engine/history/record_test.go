@@ -166,7 +166,7 @@ func (r *Recorder) Commit(ctx context.Context, batch engine.Batch, dst []engine.
 }
 
 // ExtendLease implements engine.Store.
-func (r *Recorder) ExtendLease(ctx context.Context, leases []engine.LeaseKey, ttl time.Duration, dst []bool) ([]bool, error) {
+func (r *Recorder) ExtendLease(ctx context.Context, leases []engine.LeaseKey, ttl time.Duration, dst []engine.Status) ([]engine.Status, error) {
 	items := make([]Item, len(leases))
 	for i, k := range leases {
 		items[i] = Item{Job: k.Job, Token: k.Token}
@@ -175,21 +175,18 @@ func (r *Recorder) ExtendLease(ctx context.Context, leases []engine.LeaseKey, tt
 	if err != nil {
 		return dst, err
 	}
-	current, err := r.Store.ExtendLease(ctx, leases, ttl, dst)
+	statuses, err := r.Store.ExtendLease(ctx, leases, ttl, dst)
 	if err == nil {
-		if got := len(current) - len(dst); got != len(items) {
+		if got := len(statuses) - len(dst); got != len(items) {
 			err = fmt.Errorf("extend %d leases: the store answered for %d", len(items), got)
 		}
 	}
 	if err == nil {
 		for i := range items {
-			items[i].Status = engine.Stale
-			if current[len(dst)+i] {
-				items[i].Status = engine.Applied
-			}
+			items[i].Status = statuses[len(dst)+i]
 		}
 	}
-	return current, r.end(n, items, err)
+	return statuses, r.end(n, items, err)
 }
 
 // Redriver is a store that makes dead jobs ready again, like pgstore.Store: the given jobs, or if there are none

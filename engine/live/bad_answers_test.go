@@ -82,7 +82,7 @@ type laconic struct {
 	asked atomic.Int32
 }
 
-func (l *laconic) ExtendLease(ctx context.Context, leases []engine.LeaseKey, ttl time.Duration, dst []bool) ([]bool, error) {
+func (l *laconic) ExtendLease(ctx context.Context, leases []engine.LeaseKey, ttl time.Duration, dst []engine.Status) ([]engine.Status, error) {
 	current, err := l.world.ExtendLease(ctx, leases, ttl, dst)
 	if l.asked.Add(1) == 1 {
 		return current[:1], err

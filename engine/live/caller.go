@@ -80,7 +80,7 @@ func (f *flight) check() {
 	case f.Op == engine.OpCommit:
 		want, got = len(f.Batch.Outcomes), len(f.Results)
 	case f.Op == engine.OpExtend: // of a node: it has no keys
-		want, got = len(f.Keys), len(f.Current)
+		want, got = len(f.Keys), len(f.Extensions)
 	}
 	if got != want {
 		f.Err = fmt.Errorf("%v of %d: the store answered for %d", f.Op, want, got)

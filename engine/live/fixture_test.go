@@ -138,12 +138,12 @@ func (w *world) Commit(ctx context.Context, batch engine.Batch, dst []engine.Res
 	return results, err
 }
 
-func (w *world) ExtendLease(ctx context.Context, leases []engine.LeaseKey, ttl time.Duration, dst []bool) (current []bool, err error) {
+func (w *world) ExtendLease(ctx context.Context, leases []engine.LeaseKey, ttl time.Duration, dst []engine.Status) (statuses []engine.Status, err error) {
 	err = w.through(ctx, engine.OpExtend, nil, func() (err error) {
-		current, err = w.Store.ExtendLease(ctx, leases, ttl, dst)
+		statuses, err = w.Store.ExtendLease(ctx, leases, ttl, dst)
 		return err
 	})
-	return current, err
+	return statuses, err
 }
 
 func (w *world) Recover(ctx context.Context, holder engine.EngineID, limit int, grace, ttl time.Duration, dst []engine.Lease) (leases []engine.Lease, next time.Duration, err error) {

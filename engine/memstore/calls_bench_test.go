@@ -28,19 +28,19 @@ const callBatch = 100
 // bench is a store with the arguments of its calls, and the total time of the measured op.
 type bench struct {
 	*memstore.Store
-	b      *testing.B
-	op     string
-	now    engine.Time
-	took   time.Duration
-	lastID engine.JobID
-	seq    uint64
-	jobs   []engine.NewJob
-	leases []engine.Lease
-	held   []engine.LeaseKey // all that are in flight
-	at     int               // index of the next one
-	bools  []bool
-	out    []engine.Outcome
-	result []engine.Result
+	b        *testing.B
+	op       string
+	now      engine.Time
+	took     time.Duration
+	lastID   engine.JobID
+	seq      uint64
+	jobs     []engine.NewJob
+	leases   []engine.Lease
+	held     []engine.LeaseKey // all that are in flight
+	at       int               // index of the next one
+	statuses []engine.Status
+	out      []engine.Outcome
+	result   []engine.Result
 }
 
 func benchmarkCall(b *testing.B, op string, jobs int) {
@@ -139,9 +139,9 @@ func (s *bench) extend(ttl time.Duration) {
 	keys := s.held[s.at : s.at+callBatch]
 	s.at += callBatch
 	s.timed("extend", func() (held int, err error) {
-		s.bools, err = s.ExtendLease(context.Background(), keys, ttl, s.bools[:0])
-		for _, ok := range s.bools {
-			if ok {
+		s.statuses, err = s.ExtendLease(context.Background(), keys, ttl, s.statuses[:0])
+		for _, status := range s.statuses {
+			if status == engine.Applied {
 				held++
 			}
 		}

@@ -80,7 +80,7 @@ func (c *client) extend(l engine.Lease) bool {
 	c.t.Helper()
 	held, err := c.ExtendLease(background, []engine.LeaseKey{l.Key()}, 30*time.Second, nil)
 	c.must(err)
-	return held[0]
+	return held[0] == engine.Applied
 }
 
 func (c *client) recover(limit int, grace time.Duration) ([]engine.Lease, time.Duration) {

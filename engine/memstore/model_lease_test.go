@@ -7,17 +7,16 @@ import (
 	"qsim/engine"
 )
 
-func (m *model) extend(keys []engine.LeaseKey, ttl time.Duration) []bool {
+func (m *model) extend(keys []engine.LeaseKey, ttl time.Duration) []engine.Status {
 	m.catchUp()
-	var out []bool
+	var out []engine.Status
 	for _, k := range keys {
-		j := m.may(k, m.o.Fence)
-		held := j != nil && j.held()
-		if held {
-			j.expiry = m.at.Add(ttl)
+		status := engine.Stale
+		if j := m.may(k, m.o.Fence); j != nil && j.held() {
+			j.expiry, status = m.at.Add(ttl), engine.Applied
 			m.stamp(j)
 		}
-		out = append(out, held)
+		out = append(out, status)
 	}
 	return out
 }

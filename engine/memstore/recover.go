@@ -8,17 +8,19 @@ import (
 )
 
 // ExtendLease restarts the TTL of leases, see engine.Store.
-func (s *Store) ExtendLease(_ context.Context, keys []engine.LeaseKey, ttl time.Duration, dst []bool) ([]bool, error) {
+func (s *Store) ExtendLease(_ context.Context, keys []engine.LeaseKey, ttl time.Duration,
+	dst []engine.Status) ([]engine.Status, error) {
 	s.mu.lock()
 	defer s.mu.unlock()
 	now := s.now()
 	for i := range keys {
 		ref, r := s.match(&keys[i], s.options.Fence)
-		held := r != nil && r.state == engine.InFlight && r.place == inList
-		dst = append(dst, held)
-		if held {
+		status := engine.Stale
+		if r != nil && r.state == engine.InFlight && r.place == inList {
 			s.extend(ref, r, now.Add(ttl))
+			status = engine.Applied
 		}
+		dst = append(dst, status)
 	}
 	return dst, nil
 }

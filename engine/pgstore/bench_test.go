@@ -152,9 +152,9 @@ func benchExtend(b *testing.B, s *Store) {
 	for i := range leases {
 		keys = append(keys, leases[i].Key())
 	}
-	var held []bool
+	var held []engine.Status
 	for b.Loop() {
-		if held, err = s.ExtendLease(b.Context(), keys, time.Minute, held[:0]); err != nil || !held[0] {
+		if held, err = s.ExtendLease(b.Context(), keys, time.Minute, held[:0]); err != nil || held[0] != engine.Applied {
 			b.Fatal(err, held)
 		}
 	}

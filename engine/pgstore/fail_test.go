@@ -124,8 +124,8 @@ func allCalls() []call {
 		{says: "commit", do: commit(true), news: true,
 			none: []engine.Status{}, want: []engine.Status{engine.Applied, engine.Applied, engine.Stale}},
 		{says: "extend leases", do: func(s *Store, ctx context.Context, leases []engine.Lease) (any, error) {
-			return s.ExtendLease(ctx, []engine.LeaseKey{leases[0].Key(), {Job: 3}}, time.Minute, []bool{true})
-		}, none: []bool{true}, want: []bool{true, true, false}},
+			return s.ExtendLease(ctx, []engine.LeaseKey{leases[0].Key(), {Job: 3}}, time.Minute, []engine.Status{engine.Stale})
+		}, none: []engine.Status{engine.Stale}, want: []engine.Status{engine.Stale, engine.Applied, engine.Stale}},
 		{says: "extend leases of a node", do: func(s *Store, ctx context.Context, _ []engine.Lease) (any, error) {
 			return s.ExtendNode(ctx, peer, false, time.Minute)
 		}, none: 0, want: 2},

@@ -25,13 +25,14 @@ l as materialized (
 	select j.id` + held + `
 	for no key update of j skip locked),
 u as (update jobs j set expires_at = n.now + $3 from l, t n where ` + sameJob("l.id") + ` returning j.id, j.token)
-select id, token from u union all select j.id, j.token` + held + ` and (select count(*) from u) < cardinality($1)`
+select id, token, 1 from u union all
+select j.id, j.token, 0` + held + ` and (select count(*) from u) < cardinality($1)`
 }
 
-// ExtendLease restarts the TTL of leases, see engine.Store. A job that another transaction has locked counts as held:
-// it is not waited for, since all other leases would expire meanwhile, and nobody can recover it either.
+// ExtendLease restarts the TTL of leases, see engine.Store. The status of a job that another transaction has locked is
+// Unapplied: it is not waited for, since all other leases would expire meanwhile, and nobody can recover it either.
 func (s *Store) ExtendLease(ctx context.Context, keys []engine.LeaseKey, ttl time.Duration,
-	dst []bool) ([]bool, error) {
+	dst []engine.Status) ([]engine.Status, error) {
 	if len(keys) == 0 {
 		return dst, nil
 	}
@@ -39,15 +40,23 @@ func (s *Store) ExtendLease(ctx context.Context, keys []engine.LeaseKey, ttl tim
 	for i, k := range keys {
 		jobs[i], tokens[i] = int64(k.Job), int64(k.Token)
 	}
-	rows, _ := s.beats.Query(ctx, s.text.extend, jobs, tokens, nanoseconds(ttl)) // its error is that of the rows
-	held := make(map[int64]int64, len(keys))
+	// By job: the token of its lease, and the status of the extension.
+	held, statuses := make(map[int64]int64, len(keys)), make(map[int64]engine.Status, len(keys))
+	rows, _ := s.beats.Query(ctx, s.text.extend, jobs, tokens, nanoseconds(ttl))
 	var job, token int64
-	if _, err := pgx.ForEachRow(rows, []any{&job, &token}, func() error { held[job] = token; return nil }); err != nil {
+	var status engine.Status
+	if _, err := pgx.ForEachRow(rows, []any{&job, &token, &status}, func() error {
+		held[job], statuses[job] = token, max(statuses[job], status)
+		return nil
+	}); err != nil {
 		return dst, s.wrap("extend leases", err)
 	}
 	for _, k := range keys {
-		token, ok := held[int64(k.Job)]
-		dst = append(dst, ok && (s.rules.options.Fence != engine.FenceToken || token == int64(k.Token)))
+		status, fenced := engine.Stale, s.rules.options.Fence == engine.FenceToken
+		if token, ok := held[int64(k.Job)]; ok && (!fenced || token == int64(k.Token)) {
+			status = statuses[int64(k.Job)]
+		}
+		dst = append(dst, status)
 	}
 	return dst, nil
 }

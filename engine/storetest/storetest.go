@@ -219,7 +219,7 @@ func (c *client) extend(l engine.Lease) bool {
 	c.Helper()
 	held, err := c.Store.ExtendLease(c.ctx, []engine.LeaseKey{l.Key()}, c.ttl(), nil)
 	c.must(err)
-	return held[0]
+	return held[0] == engine.Applied
 }
 
 func (c *client) recover(limit int, grace float64) ([]engine.Lease, time.Duration) {

@@ -34,9 +34,10 @@ var leaseStories = []story{
 		c.commit(l[1], engine.Return)
 		wrong := engine.LeaseKey{Job: 3, Token: l[2].Token + 1}
 		keys := []engine.LeaseKey{l[2].Key(), l[1].Key(), l[0].Key(), wrong, l[2].Key(), {Job: 99, Token: 1}}
-		held, err := c.Store.ExtendLease(c.ctx, keys, c.ttl(), []bool{true})
+		const applied, stale = engine.Applied, engine.Stale
+		held, err := c.Store.ExtendLease(c.ctx, keys, c.ttl(), []engine.Status{applied})
 		c.must(err)
-		c.same("held", held, []bool{true, true, false, true, false, true, false})
+		c.same("held", held, []engine.Status{applied, applied, stale, applied, stale, applied, stale})
 	}},
 	{"an old token prolongs nobody's lease", plain, func(c *client) {
 		c.add(engine.NewJob{ID: 1})

@@ -57,8 +57,8 @@ var callBugs = []bug{
 	{name: "a lease counts as lost that is not", plant: func(s *setup) {
 		seldom := every(20)
 		answers(func(_ *engine.Call, r *engine.Reply) {
-			if len(r.Current) > 0 && seldom() {
-				r.Current[0] = false
+			if len(r.Extensions) > 0 && seldom() {
+				r.Extensions[0] = engine.Stale
 			}
 		})(s)
 	}},

@@ -27,7 +27,7 @@ type tampered struct {
 	claim   func(plan engine.Plan, leases []engine.Lease) []engine.Lease
 	limit   func(e engine.EngineID, plan engine.Plan) engine.Plan
 	commit  func(b engine.Batch, dst []engine.Result) ([]engine.Result, error)
-	extend  func(keys []engine.LeaseKey, ttl time.Duration, dst []bool) ([]bool, error)
+	extend  func(keys []engine.LeaseKey, ttl time.Duration, dst []engine.Status) ([]engine.Status, error)
 	given   func(e engine.EngineID, leases []engine.Lease)
 	recover func(grace time.Duration) time.Duration
 	taken   func(leases []engine.Lease)
@@ -65,7 +65,7 @@ func (s *tampered) Commit(ctx context.Context, b engine.Batch, dst []engine.Resu
 	return s.Store.Commit(ctx, b, dst)
 }
 
-func (s *tampered) ExtendLease(ctx context.Context, keys []engine.LeaseKey, ttl time.Duration, dst []bool) ([]bool, error) {
+func (s *tampered) ExtendLease(ctx context.Context, keys []engine.LeaseKey, ttl time.Duration, dst []engine.Status) ([]engine.Status, error) {
 	if s.extend != nil {
 		return s.extend(keys, ttl, dst)
 	}
@@ -324,23 +324,23 @@ var bugs = []bug{
 	{name: "jobs die at half of their deadline", plant: deadlines(func(d time.Duration) time.Duration { return d / 2 })},
 	{name: "jobs are tried beyond their deadline", plant: deadlines(func(d time.Duration) time.Duration { return 2 * d })},
 	{name: "a heartbeat extends a recovered lease", plant: store(func(_ *setup, t *tampered) {
-		t.extend = func(keys []engine.LeaseKey, ttl time.Duration, dst []bool) ([]bool, error) {
+		t.extend = func(keys []engine.LeaseKey, ttl time.Duration, dst []engine.Status) ([]engine.Status, error) {
 			from := len(dst)
 			dst, err := t.Store.ExtendLease(context.Background(), keys, ttl, dst)
 			for i := range dst[from:] {
-				dst[from+i] = true
+				dst[from+i] = engine.Applied
 			}
 			return dst, err
 		}
 	})},
 	{name: "a heartbeat shortens a lease", plant: store(func(_ *setup, t *tampered) {
-		t.extend = func(keys []engine.LeaseKey, ttl time.Duration, dst []bool) ([]bool, error) {
+		t.extend = func(keys []engine.LeaseKey, ttl time.Duration, dst []engine.Status) ([]engine.Status, error) {
 			return t.Store.ExtendLease(context.Background(), keys, ttl/8, dst)
 		}
 	})},
 	{name: "a current lease is not extended", plant: store(func(_ *setup, t *tampered) {
-		t.extend = func(keys []engine.LeaseKey, _ time.Duration, dst []bool) ([]bool, error) {
-			return append(dst, make([]bool, len(keys))...), nil
+		t.extend = func(keys []engine.LeaseKey, _ time.Duration, dst []engine.Status) ([]engine.Status, error) {
+			return append(dst, slices.Repeat([]engine.Status{engine.Stale}, len(keys))...), nil
 		}
 	})},
 	{name: "a promoter that dies loses what it took", plant: node(func(_ *setup, c *engine.Config) {
@@ -607,11 +607,11 @@ var bugs = []bug{
 				holders[leases[i].Key()] = e.Node()
 			}
 		}
-		t.extend = func(keys []engine.LeaseKey, ttl time.Duration, dst []bool) ([]bool, error) {
+		t.extend = func(keys []engine.LeaseKey, ttl time.Duration, dst []engine.Status) ([]engine.Status, error) {
 			from := len(dst)
 			dst, err := t.Store.ExtendLease(context.Background(), keys, ttl, dst)
-			for i, current := range dst[from:] {
-				if !current {
+			for i, status := range dst[from:] {
+				if status == engine.Stale {
 					lost[holders[keys[i]]]++
 				}
 			}

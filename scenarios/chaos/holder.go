@@ -249,7 +249,7 @@ func (w *wire) learns(c *engine.Call, r *engine.Reply, s *sent, comes engine.Tim
 		}
 	case c.Op == engine.OpExtend && !c.OfNode:
 		for i, k := range c.Keys {
-			if h, ok := w.held[k]; ok && r.Current[i] {
+			if h, ok := w.held[k]; ok && r.Extensions[i] == engine.Applied {
 				w.held[k] = held{h.from, max(h.ends, ends)}
 			}
 		}

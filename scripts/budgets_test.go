@@ -36,7 +36,7 @@ var budgets = []budget{
 	{"engine/live", 1336, 1300},
 	{"engine/live/metrics", 308, 280}, // for Prometheus, which package live does without
 	{"engine/memstore", 3198, 2250},
-	{"engine/pgstore", 2969, 2130},
+	{"engine/pgstore", 2979, 2130},
 	{"engine/pgstore/pgserver", 531, 500},
 	{"engine/quantity", 814, 480},
 	{"engine/sim", 2015, 1400},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_563, 56_000
+	mostLines, goalLines             = 82_573, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

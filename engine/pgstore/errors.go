@@ -8,6 +8,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -44,8 +45,15 @@ func told(format string, arguments ...any) error { return toldError{fmt.Errorf(f
 
 // wrap adds the name of a call to its error; nil stays nil. After the loss of a connection, or of the right to write on
 // it, all other connections are replaced, too: each would probably fail one more call, or listen to the wrong server.
+// While a server stays read-only, that happens once a second at most: new connections may lead to it again.
 func (s *Store) wrap(what string, err error) error {
-	if cut(err) {
+	reply, ok := errors.AsType[*pgconn.PgError](err)
+	readOnly := ok && reply.Code == "25006"
+	if readOnly && s.replaced.CompareAndSwap(false, true) {
+		time.AfterFunc(time.Second, func() { s.replaced.Store(false) })
+		readOnly = false
+	}
+	if cut(err) && !readOnly {
 		s.pool.Reset()
 		s.beats.Reset()
 		for conn := range s.listening.Range {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -45,7 +46,8 @@ type Store struct {
 	fronts fronts
 	news   news
 
-	listening sync.Map // connections (*pgx.Conn) on which engines listen for notifications
+	replaced  atomic.Bool // all connections were replaced less than a second ago, as the server was read-only
+	listening sync.Map    // connections (*pgx.Conn) on which engines listen for notifications
 	// forgotten holds, by engine.EngineID, the number (uint64) of its batch up to which the records are deleted.
 	forgotten sync.Map
 	stop      context.CancelFunc

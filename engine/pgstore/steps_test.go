@@ -102,6 +102,29 @@ func TestConnectionsAreKept(t *testing.T) {
 	wantError(t, err, engine.ErrUnavailable, "closed pool")
 }
 
+// TestConnectionsToAReadOnlyServer makes calls that a server refuses because it is read-only: all connections are
+// replaced at the first one, since a proxy or a name may lead to another server by now, and then once a second at most.
+func TestConnectionsToAReadOnlyServer(t *testing.T) {
+	s, ctx := open(t, kept), bounded(t)
+	own := mute(t, s, func(c *pgxpool.Config) {
+		c.MaxConns, c.ConnConfig.RuntimeParams["default_transaction_read_only"] = 1, "on"
+	})
+	began := time.Now()
+	made := func() int64 { return own.pool.Stat().NewConnsCount() }
+	for made() < 3 && !t.Failed() {
+		before := made()
+		for range 20 {
+			wantError(t, own.Enqueue(ctx, jobsFrom(1, 1)), engine.ErrUnavailable, "SQLSTATE 25006")
+		}
+		if n, most := made(), 2+int64(time.Since(began).Seconds()); n > most {
+			t.Fatalf("%d connections were made, want at most %d", n, most)
+		}
+		if before == 0 && made() < 2 {
+			t.Fatal("the connection was kept")
+		}
+	}
+}
+
 // TestConnectionsAreClosed opens and closes a store: no connection stays.
 func TestConnectionsAreClosed(t *testing.T) {
 	s, ctx := open(t, kept), bounded(t)

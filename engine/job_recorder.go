@@ -63,10 +63,10 @@ type keeper interface {
 type eventBuilder struct {
 	first  JobRecorder
 	second Recorder
-	keeper keeper    // the second, if it is one
-	events [32]Event // events not passed to the second yet
-	built  int       // number of events in it
-	most   int       // number at which they are passed on
+	keeper keeper     // the second, if it is one
+	events [128]Event // events not passed to the second yet
+	built  int        // number of events in it
+	most   int        // number at which they are passed on
 }
 
 // add returns the memory in which the next event for the second recorder is built.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 
 	"qsim/engine"
 	"qsim/engine/dist"
@@ -17,7 +18,7 @@ const mostTries = 1000
 
 // failing is one cause, such as a storm or a timeout, for which attempts of a job class fail.
 type failing struct {
-	kinds []string    // possible error kinds
+	kinds spec.ErrorShares
 	again float64     // share of the failures that are retried: not of a kind that buries at once, be it as timeouts
 	share float64     // share of the attempts, in (0, 1]
 	jobs  float64     // number of jobs that may fail in this way
@@ -49,10 +50,10 @@ func Attempts(sc *spec.Scenario, class int) (most, takes, jobs float64) {
 // attempts returns what Attempts does for one cause f, with retry settings given as r and, for the engine, as b.
 func attempts(sc *spec.Scenario, f *failing, r *spec.Retry, b *policies.Backoff) float64 {
 	most := 0.0
-	for _, kind := range f.kinds {
+	for _, e := range f.kinds {
 		var delay float64
-		switch free := slices.Contains(r.Free, kind) && (r.FreeMax < 0 || r.FreeMax > mostTries); {
-		case slices.Contains(r.Never, kind):
+		switch free := slices.Contains(r.Free, e.Kind) && (r.FreeMax < 0 || r.FreeMax > mostTries); {
+		case slices.Contains(r.Never, e.Kind), e.Share.Num == 0:
 			continue
 		case free:
 			delay = freeDelay(b)
@@ -137,18 +138,18 @@ func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 	busy := func(d *spec.Distribution) float64 { return upTo(cmp.Or(d, &job.Service).Dist(), limit) }
 	mean := busy(nil)
 	never := sc.RetryOf(i).Never
-	retried := func(kinds []string) (share float64) {
-		if len(kinds) == 1 && !slices.Contains(never, kinds[0]) {
-			return 1
-		}
-		for _, e := range job.Fails.Errors {
-			if len(kinds) > 1 && !slices.Contains(never, e.Kind) {
+	retried := func(kinds spec.ErrorShares) (share float64) {
+		for _, e := range kinds {
+			if !slices.Contains(never, e.Kind) {
 				share += e.Share.Float()
 			}
 		}
 		return share
 	}
-	timeout, timeouts := sc.TimeoutOf(i).Seconds(), []string{engine.Timeout.Name()}
+	alone := func(kind string) spec.ErrorShares {
+		return spec.ErrorShares{{Kind: kind, Share: spec.Share{Num: 1, Den: 1}}}
+	}
+	timeout, timeouts := sc.TimeoutOf(i).Seconds(), alone(engine.Timeout.Name())
 	late := func(d *spec.Distribution) float64 { // share of the attempts that fail as timeouts
 		if timeout == 0 || job.IgnoresCancel && sc.Engine.OnTimeout.Value().WaitOut {
 			return 0
@@ -163,12 +164,7 @@ func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 			all = append(all, f)
 		}
 	}
-	var own []string
-	for _, e := range job.Fails.Errors {
-		if e.Share.Num > 0 {
-			own = append(own, e.Kind)
-		}
-	}
+	own := job.Fails.Errors
 	add(failing{kinds: own, share: job.Fails.Rate.Float(), jobs: jobs, lasts: whole}, job.Fails.Takes)
 	if poison := job.Poison.Float(); poison > 0 {
 		add(failing{kinds: own, share: 1, jobs: max(1, jobs*poison), lasts: whole}, job.Fails.Takes)
@@ -179,7 +175,7 @@ func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 		if d.Name != job.Calls || d.Limit == nil || d.Over.Slow != nil {
 			continue
 		}
-		add(failing{kinds: []string{engine.Throttled.Name()}, share: d.Over.Fail.Float(), jobs: jobs, lasts: whole,
+		add(failing{kinds: alone(engine.Throttled.Name()), share: d.Over.Fail.Float(), jobs: jobs, lasts: whole,
 			over: true}, d.Over.RejectsIn)
 	}
 	for k := range sc.Storms {
@@ -190,7 +186,7 @@ func failings(sc *spec.Scenario, i int, job *spec.JobClass) []failing {
 			hit = slices.Contains(sc.ClassesHit(x.Hits), i)
 		}
 		if hit && x.Error != "" {
-			add(failing{kinds: []string{x.Error}, share: x.Fails, jobs: jobs, lasts: s.For.Std().Seconds() * s.Windows(),
+			add(failing{kinds: alone(x.Error), share: x.Fails, jobs: jobs, lasts: s.For.Std().Seconds() * s.Windows(),
 				storm: s}, x.Takes)
 		}
 	}
@@ -250,21 +246,8 @@ func upTo(d dist.Dist, limit float64) float64 {
 
 // above returns the probability that a draw from a distribution exceeds limit, in seconds, to 1e-9.
 func above(d dist.Dist, limit float64) float64 {
-	low, high := 0.0, 1.0
-	for range 30 {
-		if middle := (low + high) / 2; d.Sample(middle) > limit {
-			high = middle
-		} else {
-			low = middle
-		}
-	}
-	if low == 0 {
-		return 1
-	}
-	if share := 1 - high; share > 1e-9 {
-		return share
-	}
-	return 0
+	const all = 1 << 30
+	return float64(all-1-sort.Search(all-1, func(i int) bool { return d.Sample(float64(i+1)/all) > limit })) / (all - 1)
 }
 
 // JobsOf returns the expected number of jobs that arrive in a run of that duration for one class, without bursts but

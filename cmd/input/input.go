@@ -68,14 +68,8 @@ func Load(name string, o Options) (Scenario, error) {
 		scenario, diagnostics = scenarios.Load(shown, src, o.Sets)
 	}
 	failed := Scenario{Name: shown, Diagnostics: diagnostics}
-	problems := len(diagnostics.Errors())
-	if o.Strict {
-		problems = len(diagnostics)
-	}
-	to := o.Notes
-	if problems > 0 {
-		to = o.Errors
-	}
+	problems := len(plain.Either(o.Strict, diagnostics, diagnostics.Errors()))
+	to := plain.Either(problems > 0, o.Errors, o.Notes)
 	if _, err := io.WriteString(to, diagnostics.Text(shown, src)); err != nil {
 		return failed, ui.IOError("write diagnostics", err)
 	}

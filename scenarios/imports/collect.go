@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"time"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -215,9 +214,9 @@ func quantile(sorted []float64, q float64) float64 {
 	return stat.Quantile(q, stat.Empirical, sorted, nil)
 }
 
-// timeline counts attempts and failures in bins of time, which widen with the span, to bound their number.
+// timeline counts attempts and failures in bins of time.
 type timeline struct {
-	width time.Duration
+	width timestamp // of a bin: a second, doubled until the bins are few
 	bins  map[int64]bin
 }
 
@@ -225,55 +224,42 @@ type bin struct{ attempts, failed int64 }
 
 func (b bin) plus(c bin) bin { return bin{b.attempts + c.attempts, b.failed + c.failed} }
 
-const mostBins = 4096
+func newTimeline(from, to timestamp) *timeline {
+	t := &timeline{width: 1e9, bins: map[int64]bin{}}
+	for to/t.width-from/t.width > mostBins {
+		t.width *= 2
+	}
+	return t
+}
 
 func (t *timeline) add(at timestamp, failed bool) {
-	one := bin{attempts: 1, failed: plain.Either[int64](failed, 1, 0)}
-	index := int64(at) / int64(t.width)
-	t.bins[index] = t.bins[index].plus(one)
-	for len(t.bins) > mostBins {
-		t.widen()
-	}
+	index := int64(at / t.width)
+	t.bins[index] = t.bins[index].plus(bin{attempts: 1, failed: plain.Either[int64](failed, 1, 0)})
 }
-
-// widen doubles the width of a timeline's bins, merging them two by two; the order of merging does not matter.
-func (t *timeline) widen() {
-	wide := make(map[int64]bin, len(t.bins))
-	for _, index := range t.order() {
-		wide[index/2] = wide[index/2].plus(t.bins[index])
-	}
-	t.bins, t.width = wide, 2*t.width
-}
-
-func (t *timeline) order() []int64 { return slices.Sorted(maps.Keys(t.bins)) }
 
 // leastInBin and the constants below define an incident, a time in which attempts fail unusually often.
 const (
 	leastInBin  = 20   // attempts
 	timesUsual  = 5    // its share of failures ÷ that of all time
 	leastShare  = 0.25 // least share of failures in an incident
-	binsOfSpan  = 200
+	mostBins    = 200
 	leastTrying = 400 // attempts in all
 )
 
 // incident returns the time range of the incident with the most failures, and its share of failing attempts, 0 if none.
 func (t *timeline) incident() (from, to timestamp, share float64) {
 	var all, worst, stretch bin
-	for _, i := range t.order() {
-		all = all.plus(t.bins[i])
+	for _, b := range t.bins {
+		all = all.plus(b)
 	}
 	if all.attempts < leastTrying {
 		return 0, 0, 0
-	}
-	order := t.order()
-	for span := order[len(order)-1] - order[0]; span > binsOfSpan; span /= 2 {
-		t.widen()
 	}
 	usual := func(without bin) float64 {
 		return float64(all.failed-without.failed) / float64(max(1, all.attempts-without.attempts))
 	}
 	var begun, end int64 // of the stretch, in bins
-	for _, i := range t.order() {
+	for _, i := range slices.Sorted(maps.Keys(t.bins)) {
 		b := t.bins[i]
 		attempts, failed := float64(b.attempts), float64(b.failed)
 		if b.attempts < leastInBin || failed < leastShare*attempts || failed < timesUsual/2*usual(b)*attempts {
@@ -284,7 +270,7 @@ func (t *timeline) incident() (from, to timestamp, share float64) {
 		}
 		stretch, end = stretch.plus(b), i+1
 		if stretch.failed > worst.failed && float64(stretch.failed) >= timesUsual*usual(stretch)*float64(stretch.attempts) {
-			worst, from, to = stretch, timestamp(begun*int64(t.width)), timestamp(end*int64(t.width))
+			worst, from, to = stretch, timestamp(begun)*t.width, timestamp(end)*t.width
 		}
 	}
 	return from, to, float64(worst.failed) / float64(max(1, worst.attempts))

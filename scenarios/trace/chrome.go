@@ -34,38 +34,21 @@ var storeThreads = []struct {
 
 // chromeEvent is one line of a trace in the JSON of Chrome's trace viewer, with the keys of its Trace Event Format.
 type chromeEvent struct {
-	Phase    string        `json:"ph"`
-	Process  int           `json:"pid"`
-	Thread   int           `json:"tid"`
-	At       microseconds  `json:"ts"`
-	Name     string        `json:"name"`
-	Length   *microseconds `json:"dur,omitempty"`
-	Scope    string        `json:"s,omitempty"`
-	Args     any           `json:"args,omitempty"`
-	Category string        `json:"cat,omitempty"`
-	ID       int           `json:"id,omitempty"`
-	Binds    string        `json:"bp,omitempty"`
+	Phase    string   `json:"ph"`
+	Process  int      `json:"pid"`
+	Thread   int      `json:"tid"`
+	At       float64  `json:"ts"`
+	Name     string   `json:"name"`
+	Length   *float64 `json:"dur,omitempty"`
+	Scope    string   `json:"s,omitempty"`
+	Args     any      `json:"args,omitempty"`
+	Category string   `json:"cat,omitempty"`
+	ID       int      `json:"id,omitempty"`
+	Binds    string   `json:"bp,omitempty"`
 }
 
-// attempted holds the arguments of an event about an attempt in a Chrome trace.
-type attempted struct {
-	Job     string `json:"job,omitempty"`
-	What    string `json:"what,omitempty"`
-	Attempt string `json:"attempt"`
-	Ended   string `json:"ended,omitempty"`
-}
-
-// microseconds is a duration that is written to JSON in microseconds, without rounding.
-type microseconds time.Duration
-
-// MarshalJSON returns the duration in microseconds with its fraction.
-func (m microseconds) MarshalJSON() ([]byte, error) {
-	text := strconv.FormatInt(int64(m/1000), 10)
-	if rest := m % 1000; rest != 0 {
-		text += fmt.Sprintf(".%03d", rest)
-	}
-	return []byte(text), nil
-}
+// microseconds returns a duration in the unit of a Chrome trace.
+func microseconds(d time.Duration) float64 { return float64(d) / 1e3 }
 
 // Chrome writes a window of time as a trace in the JSON of Chrome's trace viewer, which Perfetto opens too: a track for
 // each worker of each node with its executions, one for each storm, and some for lost leases, fenced commits and dead
@@ -132,11 +115,8 @@ type chrome struct {
 
 // head writes the beginning of a Chrome trace, the names of the tracks above those of the nodes, and the storms.
 func (c *chrome) head() {
-	about, _ := json.Marshal(struct {
-		Scenario string `json:"scenario"`
-		Policy   string `json:"policy"`
-		Seed     string `json:"seed"`
-	}{c.s.sc.Name, c.s.Policy(), strconv.FormatUint(c.s.Seed(), 10)})
+	about, _ := json.Marshal(map[string]string{"scenario": c.s.sc.Name, "policy": c.s.Policy(),
+		"seed": fmt.Sprint(c.s.Seed())})
 	c.write(fmt.Sprintf(`{"displayTimeUnit":"ms","otherData":%s,"traceEvents":[`, about))
 	c.lines++
 	c.process(stormsProcess, "storms")
@@ -188,7 +168,7 @@ func (c *chrome) see(e *engine.Event) {
 	for i, t := range storeThreads {
 		if e.Kind == t.kind && at >= c.o.From {
 			c.event(chromeEvent{Phase: "i", Process: storeProcess, Thread: i + 1, At: microseconds(at), Scope: "t",
-				Name: c.s.seen.JobName(e.Job), Args: attempted{What: c.s.words(e), Attempt: strconv.Itoa(int(deliveries(e)))}})
+				Name: c.s.seen.JobName(e.Job), Args: map[string]string{"what": c.s.words(e), "attempt": fmt.Sprint(deliveries(e))}})
 		}
 	}
 	if e.Kind == engine.Acked || e.Kind == engine.Buried {
@@ -245,7 +225,7 @@ func (c *chrome) execution(run *slice, at time.Duration, how string) {
 	if run.name = job; run.attempt > 1 {
 		run.name += " #" + attempt
 	}
-	c.span(run, at, attempted{Job: job, Attempt: attempt, Ended: how})
+	c.span(run, at, map[string]string{"job": job, "attempt": attempt, "ended": how})
 	if before := run.before; before != nil {
 		c.arrows++
 		for _, arrow := range []chromeEvent{

@@ -230,14 +230,8 @@ func (s *Simulation) PrintFindings(
 	var rows [][]string
 	example := ""
 	for _, f := range findings {
-		row := []string{string(f.Interest), fmt.Sprint(f.Jobs), "none", ""}
-		if f.Job != 0 {
-			row[2], row[3] = f.Name, f.Words
-			if example == "" {
-				example = f.Name
-			}
-		}
-		rows = append(rows, row)
+		rows = append(rows, []string{string(f.Interest), fmt.Sprint(f.Jobs), cmp.Or(f.Name, "none"), f.Words})
+		example = cmp.Or(example, f.Name)
 	}
 	table := text.Cells([]string{"--find", "jobs", "job", "what it is"}, rows, 4, text.TableOptions{Width: width})
 	if example != "" {

@@ -195,18 +195,10 @@ func Length[T ~int64](d T) string { return plain.Duration(time.Duration(d).Secon
 // Clock returns a time of the run as text, to the millisecond: 3.250s, 10m03.250s, 1h02m03.250s. Distinct instants may
 // have the same text.
 func Clock[T ~int64](at T) string {
-	sign := ""
-	if at < 0 {
-		sign, at = "-", -at
+	n := time.Duration(max(at, -at)).Milliseconds()
+	text := fmt.Sprintf("%dh%02dm%02d.%03ds", n/3600_000, n/60_000%60, n/1000%60, n%1000)
+	for _, none := range []string{"0h", "0", "0m", "0"} {
+		text = strings.TrimPrefix(text, none)
 	}
-	milliseconds := time.Duration(at).Milliseconds()
-	minutes := milliseconds / 60_000
-	seconds := fmt.Sprintf("%02d.%03ds", milliseconds/1000%60, milliseconds%1000)
-	if minutes == 0 {
-		return sign + strings.TrimPrefix(seconds, "0")
-	}
-	if minutes < 60 {
-		return fmt.Sprintf("%s%dm%s", sign, minutes, seconds)
-	}
-	return fmt.Sprintf("%s%dh%02dm%s", sign, minutes/60, minutes%60, seconds)
+	return plain.When(at < 0, "-") + text
 }

@@ -49,14 +49,14 @@ var budgets = []budget{
 	{"scenarios/checks", 423, 300},
 	{"scenarios/diagnostics", 525, 559},
 	{"scenarios/estimate", 591, 250},
-	{"scenarios/imports", 4432, 3650},
+	{"scenarios/imports", 4421, 3650},
 	{"scenarios/origins", 225, 150}, // qsim explain
 	{"scenarios/pool", 118, 100},
 	{"scenarios/reference", 638, 700},
 	{"scenarios/scenariotest", 85, 90}, // for go test of repositories that have a policy of their own
 	{"scenarios/spec", 2954, 1900},
 	{"scenarios/study", 5005, 3000},
-	{"scenarios/trace", 1562, 1250},
+	{"scenarios/trace", 1528, 1250},
 	{"scenarios/tree", 505, 444}, // YAML with positions
 	{"scenarios/validate", 1217, 600},
 	{"scenarios/verify", 3292, 2600},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_371, 56_000
+	mostLines, goalLines             = 82_326, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

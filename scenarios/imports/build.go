@@ -88,18 +88,13 @@ func (r *Recording) Write(target Target) (written *Written, err error) {
 		}
 	}()
 	for i := range r.Classes {
-		if err := w.trace(&r.Classes[i]); err != nil {
-			return nil, fmt.Errorf("write a trace: %w", err)
-		}
-	}
-	for i := range r.Classes {
-		if err := w.values(&r.Classes[i]); err != nil {
+		if err := cmp.Or(w.trace(&r.Classes[i]), w.values(&r.Classes[i])); err != nil {
 			return nil, err
 		}
 	}
 	text := w.text(written)
 	if err := w.file(target.Scenario, func(to *bufio.Writer) { to.WriteString(text) }); err != nil {
-		return nil, fmt.Errorf("write %s: %w", target.Scenario, err)
+		return nil, err
 	}
 	sc, problems := scenarios.Load(target.Scenario, []byte(text), nil)
 	if sc == nil {
@@ -182,14 +177,13 @@ func (w *writing) values(c *Class) error {
 			continue
 		}
 		path, values := filepath.Join(w.folder, w.beside(c, t.file)), t.kept()
-		err := w.file(path, func(to *bufio.Writer) {
+		if err := w.file(path, func(to *bufio.Writer) {
 			fmt.Fprintf(to, "# seconds: %d of %d run times of class %s\n", len(values), t.Seen, c.Name)
 			for _, v := range values {
 				to.WriteString(strconv.FormatFloat(v, 'f', -1, 64) + "\n")
 			}
-		})
-		if err != nil {
-			return fmt.Errorf("write %s: %w", path, err)
+		}); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -185,12 +185,7 @@ var (
 // slug converts text to a name for a scenario, of a-z, - and, if digits is set, 0-9; "" if nothing is left, or only the
 // word null, which in YAML is no text.
 func slug(text string, digits bool) string {
-	text = strings.Map(func(r rune) rune {
-		if r >= 'A' && r <= 'Z' {
-			return r - 'A' + 'a'
-		}
-		return r
-	}, hump.ReplaceAllString(text, "$1-$2"))
+	text = strings.ToLower(hump.ReplaceAllString(text, "$1-$2"))
 	name := strings.Trim(plain.Either(digits, noSign, noLetter).ReplaceAllString(text, "-"), "-")
 	if name == "null" {
 		return ""

@@ -78,7 +78,7 @@ func (s *Sim) next(from rank) string {
 	case reply:
 		m = s.queue.replies.head
 	case timer:
-		return fmt.Sprintf(inWords[timer], s.queue.timers.heap[0])
+		return fmt.Sprintf(inWords[timer], s.queue.timers.soonest())
 	}
 	if m != nil {
 		return fmt.Sprintf(inWords[from], m.Op, m.Engine.Node())

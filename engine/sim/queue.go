@@ -161,32 +161,31 @@ func (c *calls) pop() *message {
 	return m
 }
 
-// timers holds the deadline of every node in an indexed binary heap, so that moving a deadline leaves no stale entry
-// behind.
+// timers holds the deadline of every node in a tournament tree (Knuth, The Art of Computer Programming 3, 5.4.1), so
+// that moving a deadline leaves no stale entry behind.
 type timers struct {
 	first engine.Time   // earliest deadline
 	at    []engine.Time // deadlines by node
-	heap  []int32       // nodes by (deadline, node)
-	where []int32       // position of each node in heap
+	// wins holds, of n nodes, node i at n+i, and at i in [1, n) that of the two at 2i and 2i+1 which has the earlier
+	// deadline: at 1 that with the earliest of all. Of equal deadlines that of the lower node is the earlier.
+	wins []int32
 }
 
 func (t *timers) init(nodes int) {
-	t.first = engine.Never
-	t.at, t.heap, t.where = make([]engine.Time, nodes), make([]int32, nodes), make([]int32, nodes)
+	t.first, t.at, t.wins = engine.Never, make([]engine.Time, nodes), make([]int32, 2*nodes)
 	for i := range nodes {
-		t.at[i], t.heap[i], t.where[i] = engine.Never, int32(i), int32(i)
+		t.at[i], t.wins[nodes+i] = engine.Never, int32(i)
+	}
+	for i := nodes - 1; i > 0; i-- {
+		t.wins[i] = min(t.wins[2*i], t.wins[2*i+1])
 	}
 }
 
-func (t *timers) before(a, b int32) bool {
-	if t.at[a] != t.at[b] {
-		return t.at[a] < t.at[b]
-	}
-	return a < b
-}
+// soonest returns the node with the earliest deadline.
+func (t *timers) soonest() int32 { return t.wins[1] }
 
 func (t *timers) set(node int32, at engine.Time) {
-	if len(t.heap) == 1 {
+	if len(t.at) == 1 {
 		t.first = at
 		return
 	}
@@ -194,35 +193,15 @@ func (t *timers) set(node int32, at engine.Time) {
 		return
 	}
 	t.at[node] = at
-	t.settle(node)
-	t.first = t.at[t.heap[0]]
-}
-
-// settle restores the order of the heap of deadlines after that of a node has changed.
-func (t *timers) settle(node int32) {
-	i := int(t.where[node])
-	for i > 0 && t.before(node, t.heap[(i-1)/2]) {
-		t.put(i, t.heap[(i-1)/2])
-		i = (i - 1) / 2
+	for i := (len(t.at) + int(node)) / 2; i > 0; i /= 2 {
+		wins, other := t.wins[2*i], t.wins[2*i+1]
+		if t.at[other] < t.at[wins] || t.at[other] == t.at[wins] && other < wins {
+			wins = other
+		}
+		if t.wins[i] == wins && wins != node {
+			break // nothing has changed above
+		}
+		t.wins[i] = wins
 	}
-	for {
-		c := 2*i + 1
-		if c >= len(t.heap) {
-			break
-		}
-		if c+1 < len(t.heap) && t.before(t.heap[c+1], t.heap[c]) {
-			c++
-		}
-		if t.before(node, t.heap[c]) {
-			break
-		}
-		t.put(i, t.heap[c])
-		i = c
-	}
-	t.put(i, node)
-}
-
-func (t *timers) put(i int, node int32) {
-	t.heap[i] = node
-	t.where[node] = int32(i)
+	t.first = t.at[t.wins[1]]
 }

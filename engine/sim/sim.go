@@ -164,7 +164,7 @@ func (s *Sim) Steps(n int) bool {
 		case arrival:
 			s.enqueueNext()
 		case timer:
-			n := &s.nodes[s.queue.timers.heap[0]]
+			n := &s.nodes[s.queue.timers.soonest()]
 			n.engine.Tick(s.now)
 			s.stepped(n)
 		default:
@@ -212,7 +212,7 @@ func (s *Sim) nextEvent(usual engine.Time) (at engine.Time, from rank) {
 // isDue reports whether the engine with the first timer has a deadline at that time. If it has not, since timers may be
 // set too early, its timer is put off.
 func (s *Sim) isDue(at engine.Time) bool {
-	i := s.queue.timers.heap[0]
+	i := s.queue.timers.soonest()
 	e := s.nodes[i].engine
 	if e.IsDue(at) {
 		return true

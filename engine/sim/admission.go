@@ -9,40 +9,26 @@ import (
 	"qsim/engine/heap"
 )
 
-// admission is the queue of calls at the store, first come first served, while Config.Parallel or a fault limits how
-// many are served at once. A call is being served from when it takes effect until its answer has arrived.
+// admission is the queue of calls at the store, first come first served, while Config.Parallel or faults limit how many
+// are served at once. A call is being served from when it takes effect until its answer has arrived.
 type admission struct {
-	usual    int                 // most calls served at once without faults; 0: no limit
-	limits   []int               // limits of the active faults
-	parallel int                 // present limit on calls served at once; 0: no limit
-	serving  int                 // calls being served
-	stalls   int                 // number of active faults that stop the store
-	line     heap.FIFO[*message] // queued calls
+	limits  []int               // most calls served at once: the lowest applies; none: no limit
+	serving int                 // calls being served
+	line    heap.FIFO[*message] // queued calls
 }
 
 // shut reports whether a call that arrives at the store has to wait, since no more may be served at once.
-func (a *admission) shut() bool { return a.stalls > 0 || a.parallel > 0 && a.serving >= a.parallel }
+func (a *admission) shut() bool { return len(a.limits) > 0 && a.serving >= slices.Min(a.limits) }
 
-// limit adds a limit of n calls served at once, which a fault imposes; the lowest of all limits applies.
-func (a *admission) limit(n int) {
+// limit lets the store serve at most n calls at once, 0 if it stands still, until that time has passed: a fault.
+func (s *Sim) limit(n int, lasts time.Duration) {
+	a := &s.admission
 	a.limits = append(a.limits, n)
-	a.adjust()
-}
-
-// unlimit removes a limit of n concurrent calls that limit added, because its fault ends.
-func (a *admission) unlimit(n int) {
-	i := slices.Index(a.limits, n)
-	a.limits = slices.Delete(a.limits, i, i+1)
-	a.adjust()
-}
-
-func (a *admission) adjust() {
-	a.parallel = a.usual
-	for _, n := range a.limits {
-		if a.parallel == 0 || n < a.parallel {
-			a.parallel = n
-		}
-	}
+	s.after(lasts, func() {
+		i := slices.Index(a.limits, n)
+		a.limits = slices.Delete(a.limits, i, i+1)
+		s.serveNext()
+	})
 }
 
 // arrive handles a call that reaches the store: it takes effect now or, if too many are being served, waits.

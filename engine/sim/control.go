@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"time"
 
 	"qsim/engine"
@@ -8,181 +9,158 @@ import (
 	"qsim/engine/keyed"
 )
 
-// controls holds the injected faults (Config.Controls), to which events refer by index, and the ends of those begun.
+// controls holds the injected faults (Config.Controls), and what is to be done at their beginnings and ends.
 type controls struct {
-	all      []fault.Control
-	came     []int // number of times that each control has begun
-	awaits   []int // by control, the number of events that it still waits for; 0: it waits for none
-	awaited  int   // number of controls that wait for an event
-	ends     slab[ending]
-	redrives int // number of redrives at known times still to come
+	all      []fault.Control // those that wait for an event count its occurrences down, in Nth
+	awaiting []int           // indexes of the controls that wait for an event
+	planned  slab[func()]    // beginnings and ends to come
+	redrives int             // number of redrives among them
 }
-
-// ending is a scheduled event that ends an injected fault (control): such as the resumption of a paused process.
-type ending struct {
-	kind   fault.ControlKind
-	node   int32
-	life   uint32        // life of the process that is paused or stopped
-	limit  int           // of LimitStore
-	offset time.Duration // of ShiftClock
-}
-
-// endBit, set in a pending event's ref, makes it the end of a control (an injected fault), not its beginning.
-const endBit = 1 << 31
 
 func (s *Sim) initControls(all []fault.Control) {
-	c := &s.controls
-	c.all, c.came = append(c.all, all...), make([]int, len(all))
-	c.awaits = make([]int, len(all))
-	for i := range c.all {
-		if c.all[i].On != 0 {
-			c.awaits[i] = max(1, c.all[i].Nth)
-			c.awaited++
-			continue
-		}
-		s.queue.push(c.all[i].At, control, uint32(i))
-		if c.all[i].Kind == fault.Redrive {
-			c.redrives += max(1, c.all[i].Times)
+	s.controls.all = slices.Clone(all)
+	for i := range all {
+		if all[i].On != 0 {
+			s.controls.awaiting = append(s.controls.awaiting, i)
+		} else {
+			s.schedule(i, 0, all[i].At)
 		}
 	}
+}
+
+// plan schedules do, the beginning or the end of an injected fault, for the time at.
+func (s *Sim) plan(at engine.Time, do func()) {
+	ref, planned := s.controls.planned.take()
+	*planned = do
+	s.queue.push(at, control, ref)
+}
+
+// after schedules end, which ends the injected fault that begins now, for when it has lasted that time.
+func (s *Sim) after(lasts time.Duration, end func()) { s.plan(s.now.Add(lasts), end) }
+
+// schedule lets a control (an injected fault), given by its index, begin at the time at, after it has come came times.
+func (s *Sim) schedule(i, came int, at engine.Time) {
+	c := &s.controls.all[i]
+	if c.Kind == fault.Redrive {
+		s.controls.redrives++
+	}
+	s.plan(at, func() {
+		if node := c.Node; s.begin(c, came) && s.cfg.Befell != nil {
+			s.cfg.Befell(i, node, s.now)
+		}
+		if came+1 < c.Times {
+			if c.Rolls {
+				c.Node = (c.Node + 1) % int32(len(s.nodes))
+			}
+			s.schedule(i, came+1, s.now.Add(c.Every))
+		}
+	})
 }
 
 // await counts event e for the controls (injected faults) that wait for such, and schedules those that it completes.
 func (s *Sim) await(e *engine.Event) {
-	for i, left := range s.controls.awaits {
+	s.controls.awaiting = slices.DeleteFunc(s.controls.awaiting, func(i int) (completed bool) {
 		c := &s.controls.all[i]
-		if left == 0 || e.Kind != c.On || c.Node >= 0 && e.Node != c.Node || c.Op != 0 && e.Op != c.Op || e.Node < 0 {
-			continue
-		}
-		if s.controls.awaits[i]--; left > 1 {
-			continue
-		}
-		s.controls.awaited--
-		if c.Before > 0 && s.now >= c.Before {
-			continue
-		}
-		if c.Node < 0 {
-			c.Node = e.Node
-		}
-		if c.Kind == fault.Redrive {
-			s.controls.redrives += max(1, c.Times)
-		}
-		s.queue.push(s.now.Add(c.At.Sub(0)), control, uint32(i))
-	}
-}
-
-// control handles the pending event with index ref: a control (injected fault) begins, ends or is repeated.
-func (s *Sim) control(ref uint32) {
-	if ref&endBit != 0 {
-		e := *s.controls.ends.at(ref &^ endBit)
-		s.controls.ends.release(ref &^ endBit)
-		s.end(&e)
-		return
-	}
-	c := &s.controls.all[ref]
-	came := s.controls.came[ref]
-	s.controls.came[ref]++
-	if node := c.Node; s.begin(c, came) && s.cfg.Befell != nil {
-		s.cfg.Befell(int(ref), node, s.now)
-	}
-	if came+1 < c.Times {
-		if c.Rolls {
-			c.Node = (c.Node + 1) % int32(len(s.nodes))
-		}
-		s.queue.push(s.now.Add(c.Every), control, ref)
-	}
-}
-
-// begin begins a control (an injected fault), and reports whether it had any effect.
-func (s *Sim) begin(c *fault.Control, came int) bool {
-	met := true
-	end := ending{kind: c.Kind, node: c.Node, offset: c.Offset, limit: c.Limit}
-	switch c.Kind {
-	case fault.Crash:
-		if met = s.nodes[c.Node].engine != nil; met {
-			s.crash(c.Node)
-		}
-		s.nodes[c.Node].down++
-	case fault.Pause:
-		n := &s.nodes[c.Node]
-		if n.engine == nil {
+		if e.Kind != c.On || c.Node >= 0 && e.Node != c.Node || c.Op != 0 && e.Op != c.Op || e.Node < 0 {
 			return false
 		}
-		if n.frozen++; n.frozen == 1 {
-			s.unaware.put(c.Node, s.hears(n))
-			s.record(engine.Event{Kind: engine.NodePause, Node: c.Node})
+		if c.Nth--; c.Nth > 0 {
+			return false
 		}
-		end.life = n.lives
-		s.queue.timers.set(c.Node, engine.Never)
-		n.awake = false
-		s.awake.put(c.Node, false)
+		if c.Before == 0 || s.now < c.Before {
+			c.Node = e.Node
+			s.schedule(i, 0, s.now.Add(c.At.Sub(0)))
+		}
+		return true
+	})
+}
+
+// begin begins a control (an injected fault), schedules its end, and reports whether it had any effect.
+func (s *Sim) begin(c *fault.Control, came int) bool {
+	switch c.Kind {
 	case fault.StallReaper:
-		s.stall(engine.OpRecover, 1)
+		s.stallFor(engine.OpRecover, c.For)
 	case fault.StallPromoter:
-		s.stall(engine.OpPromote, 1)
+		s.stallFor(engine.OpPromote, c.For)
 	case fault.StallStore:
-		s.admission.stalls++
-	case fault.ShiftClock:
-		s.shiftClock(c.Node, c.Offset)
-		if met = c.Offset != 0; c.For == 0 {
-			return met
-		}
+		s.limit(0, c.For)
+	case fault.LimitStore:
+		s.limit(c.Limit, c.For)
 	case fault.LoseLeases:
 		return s.loseLeases(c, came) > 0
 	case fault.Redrive:
 		return s.redrive(c, came) > 0
-	case fault.StopNode:
-		n := &s.nodes[c.Node]
-		if n.engine == nil || n.frozen > 0 {
-			return false
-		}
-		end.life = n.lives
-		n.engine.Stop(s.now)
-		n.stopped = true
-		s.stepped(n)
-	case fault.LimitStore:
-		s.admission.limit(c.Limit)
+	default:
+		return s.strike(&s.nodes[c.Node], c)
 	}
-	s.endLater(end, c.For)
-	return met
+	return true
 }
 
-func (s *Sim) endLater(e ending, after time.Duration) {
-	ref, end := s.controls.ends.take()
-	*end = e
-	s.queue.push(s.now.Add(after), control, ref|endBit)
-}
-
-func (s *Sim) end(e *ending) {
-	switch e.kind {
+// strike begins a control (an injected fault) of a node, schedules its end, and reports whether it had any effect.
+func (s *Sim) strike(n *node, c *fault.Control) bool {
+	up, life := n.engine != nil, n.lives
+	switch c.Kind {
 	case fault.Crash:
-		n := &s.nodes[e.node]
-		if n.down--; n.down == 0 {
-			s.boot(e.node)
+		if up {
+			s.crash(n.index)
 		}
+		s.keepDown(n, c.For)
 	case fault.Pause:
-		if n := &s.nodes[e.node]; n.engine != nil && n.lives == e.life {
-			s.thaw(e.node)
+		if up {
+			s.pause(n)
+			s.after(c.For, func() {
+				if n.engine != nil && n.lives == life {
+					s.thaw(n.index)
+				}
+			})
 		}
-	case fault.StallReaper:
-		s.stall(engine.OpRecover, -1)
-	case fault.StallPromoter:
-		s.stall(engine.OpPromote, -1)
-	case fault.StallStore:
-		if s.admission.stalls--; s.admission.stalls == 0 {
-			s.serveNext()
+	case fault.StopNode:
+		if up = up && n.frozen == 0; up {
+			n.engine.Stop(s.now)
+			n.stopped = true
+			s.stepped(n)
+			s.after(c.For, func() {
+				if n.engine != nil && n.lives == life {
+					s.crash(n.index)
+					s.boot(n.index)
+				}
+			})
 		}
 	case fault.ShiftClock:
-		s.shiftClock(e.node, -e.offset)
-	case fault.StopNode:
-		if n := &s.nodes[e.node]; n.engine != nil && n.lives == e.life {
-			s.crash(e.node)
-			s.boot(e.node)
+		s.shiftClock(n, c.Offset)
+		if c.For > 0 {
+			s.after(c.For, func() { s.shiftClock(n, -c.Offset) })
 		}
-	case fault.LimitStore:
-		s.admission.unlimit(e.limit)
-		s.serveNext()
+		return c.Offset != 0
 	}
+	return up
+}
+
+// keepDown keeps a node whose process has died from starting another until that time has passed.
+func (s *Sim) keepDown(n *node, lasts time.Duration) {
+	n.down++
+	s.after(lasts, func() {
+		if n.down--; n.down == 0 {
+			s.boot(n.index)
+		}
+	})
+}
+
+// pause freezes the process of a node once more: it goes on when all pauses have ended.
+func (s *Sim) pause(n *node) {
+	if n.frozen++; n.frozen == 1 {
+		s.unaware.put(n.index, s.hears(n))
+		s.record(engine.Event{Kind: engine.NodePause, Node: n.index})
+	}
+	s.queue.timers.set(n.index, engine.Never)
+	n.awake = false
+	s.awake.put(n.index, false)
+}
+
+// stallFor stops all reapers or all promoters (role) until that time has passed.
+func (s *Sim) stallFor(role engine.Op, lasts time.Duration) {
+	s.stall(role, 1)
+	s.after(lasts, func() { s.stall(role, -1) })
 }
 
 // stall adds by (1 or -1) to the number of active faults that stop all reapers or all promoters (role), and does so.
@@ -200,8 +178,7 @@ func (s *Sim) stall(role engine.Op, by int) {
 	}
 }
 
-func (s *Sim) shiftClock(node int32, by time.Duration) {
-	n := &s.nodes[node]
+func (s *Sim) shiftClock(n *node, by time.Duration) {
 	n.ahead += by
 	if n.engine == nil {
 		return

@@ -4,7 +4,7 @@ package sim
 // that nothing refers to any more.
 func (s *Sim) Kept() [4]int {
 	calls := s.messages.used - s.queue.requests.size() - s.queue.replies.size() - s.admission.line.Size()
-	late, runs, ends := s.late.used, s.runs.used, s.controls.ends.used
+	late, runs, ends := s.late.used, s.runs.used, s.controls.planned.used
 	for _, e := range s.queue.others {
 		switch rank(e.order >> rankBits) {
 		case request, reply:
@@ -12,9 +12,7 @@ func (s *Sim) Kept() [4]int {
 		case arrival:
 			late--
 		case control:
-			if e.ref&endBit != 0 {
-				ends--
-			}
+			ends--
 		}
 	}
 	for i := range s.nodes {

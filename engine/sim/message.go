@@ -87,7 +87,7 @@ func (s *Sim) execute(m *message) {
 			s.wakeFor(len(m.Promoted))
 		}
 	}
-	if m.fate.LoseReply && s.admission.parallel == 0 {
+	if m.fate.LoseReply && len(s.admission.limits) == 0 {
 		s.messages.release(m.ref)
 		return
 	}

@@ -1,9 +1,6 @@
 package sim
 
-import (
-	"qsim/engine"
-	"qsim/engine/fault"
-)
+import "qsim/engine"
 
 // boot starts a process on node i: a new life, with a new engine and policy.
 func (s *Sim) boot(i int32) {
@@ -162,8 +159,7 @@ func (s *Sim) finish(ref uint32, key uint64) {
 	}
 	if r.plan.Kills {
 		s.crash(n.index)
-		n.down++
-		s.endLater(ending{kind: fault.Crash, node: n.index}, s.cfg.Restart)
+		s.keepDown(n, s.cfg.Restart)
 		return
 	}
 	if r.plan.Undecided {

@@ -97,8 +97,4 @@ func (s *Sim) record(e engine.Event) {
 type awaiter struct{ sim *Sim }
 
 // Record triggers the injected faults (controls) that wait for the event e.
-func (a awaiter) Record(e *engine.Event) {
-	if a.sim.controls.awaited > 0 {
-		a.sim.await(e)
-	}
-}
+func (a awaiter) Record(e *engine.Event) { a.sim.await(e) }

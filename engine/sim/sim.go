@@ -95,11 +95,12 @@ func New(cfg Config) *Sim {
 	s.unaware.init(len(cfg.Nodes))
 	s.oneWay = waysOf(cfg.Network)
 	s.revoker, _ = cfg.Workload.(Revoker)
-	s.admission.usual = cfg.Parallel
-	s.admission.adjust()
+	if cfg.Parallel > 0 {
+		s.admission.limits = []int{cfg.Parallel}
+	}
 	s.initControls(cfg.Controls)
 	s.witness.Next = engine.RecordJobs(cfg.Recorder)
-	if s.controls.awaited > 0 {
+	if len(s.controls.awaiting) > 0 {
 		s.witness.Next = engine.RecordJobs(cfg.Recorder, awaiter{s})
 	}
 	for i := range s.nodes {
@@ -256,7 +257,9 @@ func (s *Sim) Holds(node int32) (held, idle int, ok bool) {
 func (s *Sim) happen(ev event) {
 	switch rank(ev.order >> rankBits) {
 	case control:
-		s.control(ev.ref)
+		do := *s.controls.planned.at(ev.ref)
+		s.controls.planned.release(ev.ref)
+		do()
 	case request:
 		s.arrive(s.messages.at(ev.ref))
 	case reply:

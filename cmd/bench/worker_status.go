@@ -154,15 +154,14 @@ func (s *status) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // checkStatus returns an error for a --status address that is malformed or not local; empty means no status page.
 func checkStatus(address string) error {
-	host, _, err := net.SplitHostPort(address)
-	switch {
-	case address == "":
-	case err != nil:
-		return ui.UsageError("--status %s: want HOST:PORT, such as 127.0.0.1:8080", address)
-	case !ui.IsLocal(host):
+	if address == "" {
+		return nil
+	}
+	host, err := ui.Listening("status", address)
+	if err == nil && !ui.IsLocal(host) {
 		return ui.UsageError("--status %s: want an address of this machine alone: 127.0.0.1, [::1] or localhost", address)
 	}
-	return nil
+	return err
 }
 
 // serve serves the status page at an address of this machine until ctx is done.

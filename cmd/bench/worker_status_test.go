@@ -123,7 +123,7 @@ func TestWorkerStatus(t *testing.T) {
 
 // TestStatusAddress shows the page on this machine only, and refuses any other address before it looks for a server.
 func TestStatusAddress(t *testing.T) {
-	for _, address := range []string{"0.0.0.0:0", ":8080", "[::]:1", "192.0.2.1:80", "example.com:80", "8080"} {
+	for _, address := range []string{"0.0.0.0:0", ":8080", "[::]:1", "192.0.2.1:80", "example.com:80", "8080", "127.0.0.1:65536", "localhost:http2"} {
 		if err := checkStatus(address); err == nil || !strings.HasPrefix(err.Error(), "--status ") {
 			t.Errorf("%q: %v", address, err)
 		}
@@ -134,7 +134,7 @@ func TestStatusAddress(t *testing.T) {
 		}
 	}
 	out, _ := command(t.Context(), nil, "worker", "--dsn", "host=nowhere.invalid", "--status", "8080").CombinedOutput()
-	if string(out) != "qbench: --status 8080: want HOST:PORT, such as 127.0.0.1:8080\n" {
+	if string(out) != "qbench: --status 8080: want HOST:PORT, such as 127.0.0.1:8080; PORT is at most 65535\n" {
 		t.Errorf("got %q", out)
 	}
 }

@@ -95,14 +95,14 @@ func addPercent(c *cobra.Command, share *float64, name, usage string) {
 		number, ok := strings.CutSuffix(text, "%")
 		v, err := strconv.ParseFloat(number, 64)
 		switch {
-		case err != nil || v != v:
+		case err != nil || v != v || !ok && v == 0:
 			return errors.New("want a percentage, as 5%")
+		case v < 0 || v > mostPercent:
+			return errors.New("want a percentage of at least 0% that is not beyond all measure")
 		case !ok && v < 1:
 			return errors.New("want a percentage: did you mean " + strconv.FormatFloat(v*100, 'g', 12, 64) + "%?")
 		case !ok:
 			return errors.New("want a percentage: did you mean " + strconv.FormatFloat(v, 'g', -1, 64) + "%?")
-		case v < 0 || v > mostPercent:
-			return errors.New("want a percentage of at least 0% that is not beyond all measure")
 		}
 		*share = v / 100
 		return nil

@@ -18,6 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"qsim/cmd/input"
 	"qsim/cmd/ui"
 	"qsim/results/plain"
 	"qsim/scenarios/imports"
@@ -204,11 +205,8 @@ func openRecords(name string, stdin io.Reader) (io.ReadCloser, error) {
 			err = fmt.Errorf("%s is a folder", name)
 		}
 	}
-	switch {
-	case errors.Is(err, fs.ErrPermission):
-		return nil, ui.IOError("import", err)
-	case err != nil:
-		return nil, ui.UsageError("import: %w", err)
+	if err != nil {
+		return nil, input.OpenError(fmt.Errorf("import: %w", err))
 	}
 	return file, nil
 }

@@ -68,9 +68,9 @@ func runPlay(c *cobra.Command, names []string, f *playFlags) error {
 	if f.static != "" {
 		return writeStatic(c, console, options, f)
 	}
-	host, _, err := net.SplitHostPort(f.listen)
+	host, err := ui.Listening("listen", f.listen)
 	if err != nil {
-		return ui.UsageError("--listen %s: want HOST:PORT, such as 127.0.0.1:8080", f.listen)
+		return err
 	}
 	options.Fits = func(sc *scenarios.Scenario) error {
 		return f.memory.fits(sc, len(sc.Policies)*int(sc.Seeds), f.parallel)

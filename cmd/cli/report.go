@@ -18,6 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"qsim/cmd/input"
 	"qsim/cmd/ui"
 	"qsim/results"
 	"qsim/results/measure"
@@ -123,7 +124,7 @@ func runFolders(name string) ([]string, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, ui.UsageError("there is no result %s", name)
 	case err != nil:
-		return nil, ui.IOError("read results", err)
+		return nil, input.OpenError(fmt.Errorf("read results: %w", err))
 	case !info.IsDir():
 		name = filepath.Dir(name) // the name is a file of the run
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -15,7 +16,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"qsim/cmd/input"
 	"qsim/cmd/ui"
 	"qsim/results/plain"
 	"qsim/results/text"
@@ -104,7 +104,11 @@ func (s *session) failure(l loaded, err error, interrupted string) error {
 			"it:  %s",
 			l.Name, err, broken.History, broken.Stack, s.replay(l, broken, sets), s.leading(l, broken, sets)))
 	}
-	return input.OpenError(fmt.Errorf("%s: %w", l.Name, err))
+	exit := ui.ExitUsage
+	if _, ok := errors.AsType[*fs.PathError](err); ok { // a file to be written: those of the scenario have been read
+		exit = ui.ExitIO
+	}
+	return ui.Fail(exit, fmt.Errorf("%s: %w", l.Name, err))
 }
 
 // shown returns a path for messages: relative to the working directory if it lies below.

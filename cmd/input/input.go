@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"syscall"
 
 	"qsim/cmd/ui"
 	"qsim/results/plain"
@@ -128,10 +129,12 @@ func PolicyNames(scenario *scenarios.Scenario) []string {
 	return plain.Distinct(names)
 }
 
-// OpenError returns an error of opening or running a scenario with an exit code: ExitIO if a file that exists could not
-// be read or written, ExitUsage for others, such as a wrong name.
+// OpenError returns an error of opening a file of the command line with an exit code: ExitIO if it could not be read,
+// ExitUsage for others, such as a name that no file has or can have.
 func OpenError(err error) error {
-	if _, ok := errors.AsType[*fs.PathError](err); ok && !errors.Is(err, fs.ErrNotExist) {
+	none := []error{fs.ErrNotExist, syscall.ENOTDIR, syscall.ENAMETOOLONG}
+	_, ok := errors.AsType[*fs.PathError](err)
+	if ok && !slices.ContainsFunc(none, func(e error) bool { return errors.Is(err, e) }) {
 		return ui.Fail(ui.ExitIO, err)
 	}
 	return ui.Fail(ui.ExitUsage, err)

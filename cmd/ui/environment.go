@@ -64,6 +64,18 @@ func variable(c *cobra.Command, f *pflag.Flag) string {
 // prefix returns what the names of all environment variables of a program begin with, such as QSIM_.
 func prefix(c *cobra.Command) string { return strings.ToUpper(c.Root().Name()) + "_" }
 
+// Listening returns the host of an address to listen at, the value of a flag; a UsageError if no address has that form.
+func Listening(flag, address string) (host string, err error) {
+	host, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
+	if err != nil {
+		return "", UsageError("--%s %s: want HOST:PORT, such as 127.0.0.1:8080; PORT is at most 65535", flag, address)
+	}
+	return host, nil
+}
+
 // IsLocal reports whether a host name or IP address stands for this machine only (loopback), and no other can reach it.
 func IsLocal(host string) bool {
 	ip := net.ParseIP(host)

@@ -45,7 +45,7 @@ check it, comes beside it unless it is there.`,
 
 func initialize(c *cobra.Command, name, from string, force bool) error {
 	name = strings.TrimSuffix(name, ".yaml")
-	text, err := starter(name, from)
+	text, err := starter(name, from, c.ErrOrStderr())
 	if err != nil {
 		return err
 	}
@@ -93,8 +93,9 @@ func writeFile(path string, text []byte, mode int) error {
 	return cmp.Or(err, to.Close())
 }
 
-// starter returns the YAML text of a new scenario, made from a preset, another scenario or, if from is "", the default.
-func starter(name, from string) ([]byte, error) {
+// starter returns the YAML text of a new scenario, made from a preset, another scenario, whose errors it prints to
+// stderr, or, if from is "", the default.
+func starter(name, from string, stderr io.Writer) ([]byte, error) {
 	if from == "" || scenarios.PresetNamed(from) != nil && !isFile(from) {
 		text, err := scenarios.Starter(name, from)
 		if err != nil {
@@ -113,6 +114,10 @@ func starter(name, from string) ([]byte, error) {
 	text, err := scenarios.Renamed(src, name)
 	if err != nil {
 		return nil, ui.Fail(ui.ExitUsage, err)
+	}
+	renamed := []scenarios.Override{{Path: "name", Value: name}}
+	if _, err := input.Load(from, input.Options{Sets: renamed, Errors: stderr, Notes: io.Discard}); err != nil {
+		return nil, err // at positions in the file that there is
 	}
 	return scenarios.WithSchema(text), nil
 }

@@ -38,7 +38,7 @@ func (c *validator) checkPolicies() {
 		}
 		for _, name := range slices.Sorted(maps.Keys(p.Params)) {
 			if _, err := policies.Find(p.Params[name].Value); err == nil && !in.Has("kind") {
-				c.Add(in.In(name).Place(":"), reference.UnknownKey(name, []string{"kind"}))
+				c.AddUnknown(in.In(name).Place(":"), reference.UnknownKey(name, []string{"kind"}))
 			}
 		}
 	}

@@ -23,6 +23,7 @@ type validator struct {
 // Scenario adds all errors and warnings about a scenario to c. policy: the index of the one whose `with:` is applied.
 func Scenario(c *checks.Checker, sc *spec.Scenario, policy int) {
 	v := &validator{c.Whole(), sc, policy}
+	v.checkPolicies() // finds unknown keys
 	v.CheckKeys()
 	v.checkRun()
 	v.checkEngine()
@@ -30,7 +31,6 @@ func Scenario(c *checks.Checker, sc *spec.Scenario, policy int) {
 	v.checkDependencies()
 	v.checkJobs()
 	v.checkStorms()
-	v.checkPolicies()
 	v.checkObjectives()
 	v.checkLoad()
 	v.checkNeeds()

@@ -8,18 +8,13 @@ import (
 
 // LimitStorm multiplies the limit of a dependency, which must have one; a concurrency is rounded up.
 type LimitStorm struct {
-	Dependency string `yaml:"dependency"` // name of the dependency; it must have a limit
-	Factor     Factor `yaml:"factor"`     // factor on the limit; below 1: a lower limit
+	Dependency string `yaml:"dependency" rule:"dependency"` // name of the dependency; it must have a limit
+	Factor     Factor `yaml:"factor" rule:"required"`       // factor on the limit; below 1: a lower limit
 }
 
 func (t *LimitStorm) check(c *stormChecker) {
-	c.Required("factor")
-	if !c.Required("dependency") || !c.Sound("dependency") ||
-		!c.Known("dependency", c.Place("dependency"), t.Dependency, c.Dependencies) {
-		return
-	}
-	of := slices.IndexFunc(c.sc.Dependencies, func(d Dependency) bool { return d.Name == t.Dependency })
-	c.Fault(c.sc.Dependencies[of].Limit == nil && c.Whole().Sound("dependencies"), "dependency",
+	endless := func(d Dependency) bool { return d.Name == t.Dependency && d.Limit == nil }
+	c.Fault(slices.ContainsFunc(c.sc.Dependencies, endless) && c.Whole().Sound("dependencies"), "dependency",
 		"dependency %s has no limit to change", quantity.Quote(t.Dependency)).Help =
 		"write limit: {concurrency: 50} at the dependency"
 }

@@ -5,16 +5,12 @@ import "qsim/engine/fault"
 // RollingStorm kills one process after the other, by index, as a deployment does: node 0
 // at the start of the window, then the next one, and round again until the window ends.
 type RollingStorm struct {
-	Every        Duration `yaml:"every"`         // time from one process to the next; more than 0s
-	RestartAfter Duration `yaml:"restart-after"` // time that each process stays down
+	Every        Duration `yaml:"every" rule:"positive"`         // time from one process to the next; more than 0s
+	RestartAfter Duration `yaml:"restart-after" rule:"required"` // time that each process stays down
 }
 
 func (t *RollingStorm) check(c *stormChecker) {
-	c.Required("restart-after")
-	if !c.Required("every") || !c.Whole().Sound("engine.nodes") || !c.around.Sound() {
-		return
-	}
-	if c.Positive(t.Every, "every"); t.Every == 0 {
+	if t.Every == 0 || !c.Whole().Sound("engine.nodes") || !c.around.Sound() {
 		return
 	}
 	kills := float64(c.storm.For) / float64(t.Every) * c.storm.Windows()

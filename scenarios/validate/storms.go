@@ -47,11 +47,8 @@ func (c *validator) checkWindows(in checks.Section, s *spec.Storm) {
 	in.Warn(late && s.Repeat == nil, "for at", "the storm ends at %v, after the arrivals end (%v)", end, whole)
 }
 
-// mostRepeats is the highest number of windows of one storm, and mostEvents that of its key nth, the count of events.
-const (
-	mostRepeats = 10_000
-	mostEvents  = 1_000_000_000
-)
+// mostRepeats is the highest number of windows of one storm.
+const mostRepeats = 10_000
 
 // checkRepeat reports whether a storm's windows do not overlap and end in the time of a run; it adds errors otherwise.
 func (c *validator) checkRepeat(in checks.Section, s *spec.Storm) bool {
@@ -59,12 +56,7 @@ func (c *validator) checkRepeat(in checks.Section, s *spec.Storm) bool {
 	if r == nil {
 		return true
 	}
-	every, times := in.Required("repeat.every"), in.Required("repeat.times")
-	if !every || !times {
-		return false
-	}
-	in.Count(r.Times, 1, mostRepeats, "since each is a storm of its own", "repeat.times")
-	if r.Times < 1 || r.Times > mostRepeats {
+	if r.Times < 1 || r.Times > mostRepeats || !in.Has("repeat.every") {
 		return false
 	}
 	endless, long := r.Every <= s.For, float64(r.Every)*float64(r.Times) > float64(quantity.Longest)
@@ -100,9 +92,6 @@ func (c *validator) checkTrigger(in checks.Section, s *spec.Storm) {
 	timed := s.Trouble != nil && !s.Effect().Follows
 	in.Fault(timed, "on:", "this kind of storm (%s) begins at a known time only", s.Kind())
 	in.Fault(s.Op != "" && s.On != engine.Called.String(), "op", "only on: %v knows calls", engine.Called)
-	if in.Has("nth") {
-		in.Count(s.Nth, 1, mostEvents, "", "nth")
-	}
 	if s.Op != "" {
 		spec.CheckCall(c.Checker, in.Place("op"), s.Op)
 	}

@@ -25,7 +25,8 @@ func Decode(given *yaml.Node, files *Folder) (*Scenario, []*yaml.LoadError) {
 	problems = append(problems, notInDigits(o.Full)...)
 	sc.fill()
 	problems = append(problems, sc.decodeRetry()...)
-	problems = append(problems, sc.readValues()...)
+	problems = sc.files.complete(reflect.ValueOf(sc).Elem(), problems)
+	problems = sc.files.complete(reflect.ValueOf(sc.retry), problems)
 	return sc, append(problems, o.problems...)
 }
 
@@ -62,7 +63,7 @@ func (sc *Scenario) decodeStorms(problems []*yaml.LoadError) []*yaml.LoadError {
 			if value := tree.Lookup(keys, kind); value != nil {
 				s.Trouble = NewTrouble(kind)
 				problems = append(problems, tree.Errors(value.Load(s.Trouble, tree.Strict...))...)
-				sc.files.complete(reflect.ValueOf(s.Trouble))
+				problems = sc.files.complete(reflect.ValueOf(s.Trouble), problems)
 				if f, ok := s.Trouble.(interface{ Fill() }); ok {
 					f.Fill()
 				}

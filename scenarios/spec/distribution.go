@@ -32,7 +32,8 @@ type Distribution struct {
 	// durations from a file in the folder of the scenario or below it; see OpenFile
 	File string `yaml:"file,omitempty"`
 
-	dist dist.Dist
+	dist  dist.Dist
+	named *yaml.Node // value of File, for errors in the file
 }
 
 // plainDistribution is a Distribution without its methods, so that the YAML library decodes and encodes it as a map.
@@ -53,6 +54,7 @@ func (d *Distribution) UnmarshalYAML(node *yaml.Node) error {
 		return d.buildAt(node)
 	}
 	bad := tree.Errors(node.Load((*plainDistribution)(d), tree.Strict...))
+	d.named = tree.Lookup(node, "file")
 	if bad = append(bad, reference.Tables().Distributions.Check(node)...); len(bad) > 0 {
 		return &yaml.LoadErrors{Errors: bad}
 	}

@@ -25,14 +25,14 @@ import (
 // scenario, also the files embedded in the program. It remembers the distributions read.
 type Folder struct {
 	path    string
-	shipped fs.FS                // files of the program, by their paths, for the scenarios built into it; nil for others
-	dists   map[string]dist.Dist // empirical distributions by file, while Load reads them
-	bad     map[string]error     // errors of the files that could not be read
+	shipped fs.FS                      // files of the program, by their paths, for the scenarios built into it; nil for others
+	dists   map[string]dist.Dist       // empirical distributions by file, while Load reads them
+	bad     map[string]*quantity.Error // errors of the files that could not be read
 }
 
 // NewFolder returns the Folder at a path. Where it lacks a file, shipped, if not nil, is searched: the embedded files.
 func NewFolder(path string, shipped fs.FS) *Folder {
-	return &Folder{path, shipped, map[string]dist.Dist{}, map[string]error{}}
+	return &Folder{path, shipped, map[string]dist.Dist{}, map[string]*quantity.Error{}}
 }
 
 // open opens a regular file in the folder or below it. Neither a name nor a link may lead out of the folder.
@@ -130,8 +130,9 @@ func (f *Folder) values(name string) (values []Duration, err error) {
 	return values, err
 }
 
-// dist returns the empirical distribution of the values in a file of the folder, in seconds. The file is read once.
-func (f *Folder) dist(name string) (dist.Dist, error) {
+// dist returns the empirical distribution of the values in a file of the folder, in seconds, or notes in bad why there is
+// none. The file is read once.
+func (f *Folder) dist(name string) dist.Dist {
 	if _, seen := f.dists[name]; !seen && f.bad[name] == nil {
 		values, err := f.values(name)
 		if err == nil {
@@ -139,9 +140,11 @@ func (f *Folder) dist(name string) (dist.Dist, error) {
 				err = quantity.Errorf("file %s: %v", quantity.Quote(name), err)
 			}
 		}
-		f.bad[name] = err
+		if own := (*quantity.Error)(nil); errors.As(err, &own) {
+			f.bad[name] = own
+		}
 	}
-	return f.dists[name], f.bad[name]
+	return f.dists[name]
 }
 
 // OpenFile opens a data file named by the scenario, such as a trace of arrivals, from its folder. The caller closes it.
@@ -153,48 +156,33 @@ func (sc *Scenario) OpenFile(name string) (io.ReadCloser, error) {
 	return file, nil
 }
 
-// readValues completes all distributions of a scenario whose values are in files, and returns the errors in the files.
-func (sc *Scenario) readValues() []*yaml.LoadError {
-	sc.files.complete(reflect.ValueOf(sc).Elem())
-	sc.files.complete(reflect.ValueOf(sc.retry))
-	return sc.files.blame(sc.tree.Full, nil)
-}
-
-// complete reads the files of all empirical distributions inside v, a Scenario or a part of it, found by reflection.
-func (f *Folder) complete(v reflect.Value) {
+// complete reads the files of all empirical distributions inside v, a Scenario or a part of it, found by reflection, and
+// appends the errors in them to problems, each at the YAML node that names the file.
+func (f *Folder) complete(v reflect.Value, problems []*yaml.LoadError) []*yaml.LoadError {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() && v.Type().Elem().PkgPath() == reflect.TypeFor[Distribution]().PkgPath() {
-			f.complete(v.Elem())
+			return f.complete(v.Elem(), problems)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			f.complete(v.Index(i))
+			problems = f.complete(v.Index(i), problems)
 		}
 	case reflect.Struct:
 		if d, ok := v.Addr().Interface().(*Distribution); ok {
 			if d.Kind == "empirical" && d.File != "" {
-				d.dist, _ = f.dist(d.File)
+				d.dist = f.dist(d.File)
+				if bad := f.bad[d.File]; bad != nil {
+					problems = append(problems, tree.ErrorAt(d.named, bad))
+				}
 			}
-			return
+			return problems
 		}
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() {
-				f.complete(v.Field(i))
+				problems = f.complete(v.Field(i), problems)
 			}
 		}
-	}
-}
-
-// blame appends the errors in files of empirical distributions to problems, each at the YAML node that names the file.
-func (f *Folder) blame(node *yaml.Node, problems []*yaml.LoadError) []*yaml.LoadError {
-	if file := tree.Lookup(node, "file"); file != nil && tree.Lookup(node, "dist") != nil {
-		if own := (*quantity.Error)(nil); errors.As(f.bad[file.Value], &own) {
-			problems = append(problems, tree.ErrorAt(file, own))
-		}
-	}
-	for _, child := range node.Content {
-		problems = f.blame(child, problems)
 	}
 	return problems
 }

@@ -181,31 +181,21 @@ func afterComma(value, key *yaml.Node) bool {
 
 // merge adds the keys of a YAML merge, `<<: source`, to the map plain, except those in have, which are there already.
 func (r *reader) merge(source, plain *yaml.Node, have map[string]*yaml.Node) {
-	at := source
-	if source.Kind == yaml.AliasNode {
-		if r.open[source.Alias] {
-			r.report(at, quantity.Errorf("alias *%s stands inside what it names", source.Value))
-			return
-		}
-		source = source.Alias
+	c := r.copy(source) // nil if it is wrong
+	maps := []*yaml.Node{c}
+	if c != nil && c.Kind == yaml.SequenceNode {
+		maps = c.Content
 	}
-	switch source.Kind {
-	case yaml.SequenceNode:
-		r.open[source] = true
-		for _, item := range source.Content {
-			r.merge(item, plain, have)
+	for _, m := range maps {
+		if m != nil && m.Kind != yaml.MappingNode {
+			r.report(source, quantity.Errorf("`<<` wants a map, or a list of maps"))
 		}
-		delete(r.open, source)
-	case yaml.MappingNode:
-		c := r.copy(source) // nil if there were too many nodes
-		for key, value := range Pairs(c) {
+		for key, value := range Pairs(m) {
 			if have[key.Value] == nil {
 				have[key.Value] = key
 				plain.Content = append(plain.Content, key, value)
 			}
 		}
-	default:
-		r.report(at, quantity.Errorf("`<<` wants a map, or a list of maps"))
 	}
 }
 

@@ -79,7 +79,7 @@ func (p *phase) perJob() float64 { return p.total.Seconds() / float64(p.rows) }
 var wakeModes = map[string]live.WakeMode{"one": live.WakeOne, "all": live.WakeAll, "none": live.WakeNone}
 
 func newRig(w *world.Wall, store engine.Store) *rig {
-	r := &rig{wall: w, store: store, meters: make([]meter, w.Nodes()), fed: make(chan struct{})}
+	r := &rig{wall: w, store: store, meters: make([]meter, w.Nodes), fed: make(chan struct{})}
 	for range r.meters {
 		r.doubts = append(r.doubts, map[engine.BatchID]*doubt{})
 	}
@@ -92,7 +92,7 @@ func newRig(w *world.Wall, store engine.Store) *rig {
 
 // enginesOf returns the configuration of a driver (package live) for all engines of a scenario on a store.
 func enginesOf(w *world.Wall, store engine.Store) live.Config {
-	return live.Config{Engine: w.Engine(), Engines: w.Nodes(), Store: store, Wake: wakeModes[string(w.Wake())],
+	return live.Config{Engine: w.Engine, Engines: w.Nodes, Store: store, Wake: wakeModes[string(w.Wake)],
 		Policy: func(int32) engine.Policy { return w.Policy() }}
 }
 

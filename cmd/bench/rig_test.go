@@ -557,7 +557,7 @@ func TestTimeUp(t *testing.T) {
 	l.rate, l.lasts, l.work = perSecond(1000), scenarios.Duration(2*time.Second), scenarios.Duration(time.Millisecond)
 	wall := openWall(t, l)
 	run := &loadRun{load: l}
-	run.rig = newRig(wall, &keeper{memstore.New(live.Clock(time.Now()), wall.Options()), 100 * time.Millisecond})
+	run.rig = newRig(wall, &keeper{memstore.New(live.Clock(time.Now()), wall.Options), 100 * time.Millisecond})
 	next, err := run.plan(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -48,11 +48,11 @@ func (s *stores) open(ctx context.Context, sc *scenarios.Scenario, o playOptions
 	var store engine.Store
 	drop := func() error { return nil }
 	if o.store == memory {
-		store = memstore.New(live.Clock(time.Now()), wall.Options())
+		store = memstore.New(live.Clock(time.Now()), wall.Options)
 		if s.around != nil {
 			store = s.around(store)
 		}
-	} else if store, drop, err = s.openPostgres(ctx, wall.Options()); err != nil {
+	} else if store, drop, err = s.openPostgres(ctx, wall.Options); err != nil {
 		wall.Close()
 		return nil, err
 	}

@@ -157,7 +157,7 @@ func (s *session) work(ctx context.Context, f *workerFlags) (err error) {
 	if err := s.stores.find(ctx); err != nil {
 		return notServed(ctx, ui.Fail(ui.ExitIO, err))
 	}
-	store, err := pgstore.Open(ctx, s.stores.dsn, pgstore.Options{Schema: f.schema, Store: wall.Options()})
+	store, err := pgstore.Open(ctx, s.stores.dsn, pgstore.Options{Schema: f.schema, Store: wall.Options})
 	if err != nil {
 		return notServed(ctx, failed("", postgres, err))
 	}
@@ -166,7 +166,7 @@ func (s *session) work(ctx context.Context, f *workerFlags) (err error) {
 		errors: sc.ErrorKinds(), store: store, node: f.node, clock: live.Clock(time.Now()),
 		log: slog.New(slog.NewTextHandler(s.console, nil))}
 	if p.node < 0 {
-		p.node = firstNode(os.Getpid(), wall.Nodes())
+		p.node = firstNode(os.Getpid(), wall.Nodes)
 	}
 	if f.effects {
 		if p.effects, err = store.Effects(ctx); err != nil {

@@ -19,10 +19,14 @@ import (
 // wall-clock times since the start of the run, which times the speed are scenario times. All methods except Next and
 // Finish may be called from several goroutines.
 type Wall struct {
+	Nodes   int                 // number of engines to run
+	Engine  engine.Config       // configuration of each engine, without its name, policy and recorder
+	Options engine.StoreOptions // store options, without the count of rows that only a simulated claim needs
+	Wake    spec.Wake           // which engines are woken when jobs become ready: one, all or none
+
 	setup    *Setup
 	speed    Speed
 	workload *workload
-	config   engine.Config
 	mutex    sync.Mutex // guards setup.handlers
 }
 
@@ -37,34 +41,20 @@ func OnWallClock(sc *scenarios.Scenario, policy int, seed uint64, speed Speed) (
 		return nil, err
 	}
 	s.world.settings = settingsOf(Settings(sc), sc, policy)
-	return &Wall{setup: s, speed: speed, workload: s.Config.Workload.(*workload),
-		config: onWall(speed, s.Config.Nodes[0])}, nil
+	w := &Wall{Nodes: len(s.Config.Nodes), Engine: onWall(speed, s.Config.Nodes[0]), Options: onWall(speed, s.Options),
+		Wake: s.Scenario.Engine.Fetch.Wake, setup: s, speed: speed, workload: s.Config.Workload.(*workload)}
+	w.Options.CountAhead = false
+	return w, nil
 }
 
 // Close closes the files of arrivals and returns the error in them, if any.
 func (w *Wall) Close() error { return w.workload.Close() }
-
-// Nodes returns the number of engines to run.
-func (w *Wall) Nodes() int { return len(w.setup.Config.Nodes) }
-
-// Engine returns the configuration of each engine, without its name, policy and recorder.
-func (w *Wall) Engine() engine.Config { return w.config }
 
 // Policy returns a new instance of the policy, for one engine.
 func (w *Wall) Policy() engine.Policy {
 	p := w.setup.Policy()
 	return readsLike(&fastPolicy{Policy: p, speed: w.speed, rules: map[*engine.Rule]*engine.Rule{}}, p, w.speed)
 }
-
-// Options returns the store options of the scenario, without the count of rows that only a simulated claim needs.
-func (w *Wall) Options() engine.StoreOptions {
-	o := onWall(w.speed, w.setup.Options)
-	o.CountAhead = false
-	return o
-}
-
-// Wake returns which engines are woken when jobs become ready: one, all or none.
-func (w *Wall) Wake() spec.Wake { return w.setup.Scenario.Engine.Fetch.Wake }
 
 // Length returns the times at which arrivals end and at which the run ends at the latest.
 func (w *Wall) Length() (arrivals, all time.Duration) {

@@ -94,9 +94,9 @@ func simulateWall(t *testing.T, sc *scenarios.Scenario, policy int, speed Speed,
 	s := &slowly{Wall: w, next: next, attempts: map[delivery]Attempt{}}
 	links := w.setup.world.links
 	cfg := sim.Config{
-		Nodes:    slices.Repeat([]engine.Config{w.Engine()}, w.Nodes()),
+		Nodes:    slices.Repeat([]engine.Config{w.Engine}, w.Nodes),
 		Policy:   func(int32) engine.Policy { return w.Policy() },
-		Store:    func(clock func() engine.Time) sim.Store { return memstore.NewSingle(clock, w.Options()) },
+		Store:    func(clock func() engine.Time) sim.Store { return memstore.NewSingle(clock, w.Options) },
 		Handlers: s, Workload: s, Recorder: s,
 		Wake: wakeModes[w.setup.world.sc.Engine.Fetch.Wake],
 	}
@@ -228,8 +228,8 @@ func TestCostOfRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	if !w.setup.Options.CountAhead || w.Options().CountAhead {
-		t.Errorf("rows are counted: simulated %v, real %v", w.setup.Options.CountAhead, w.Options().CountAhead)
+	if !w.setup.Options.CountAhead || w.Options.CountAhead {
+		t.Errorf("rows are counted: simulated %v, real %v", w.setup.Options.CountAhead, w.Options.CountAhead)
 	}
 }
 
@@ -242,7 +242,7 @@ func TestDueJobsOfRealStores(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer w.Close()
-		if got := w.Options().SilentDue; got != want {
+		if got := w.Options.SilentDue; got != want {
 			t.Errorf("on-due: %s: silent %v, want %v", onDue, got, want)
 		}
 	}

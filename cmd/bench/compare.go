@@ -27,9 +27,8 @@ type compareFlags struct {
 func newCompare() *cobra.Command {
 	var f compareFlags
 	c := &cobra.Command{
-		Use:     "compare BASE [NEW] [flags]",
-		Short:   "compare results, with statistics",
-		GroupID: "measure",
+		Use:   "compare BASE [NEW] [flags]",
+		Short: "compare results, with statistics",
 		Long: `compare reads results in the format of Go benchmarks, as qbench run and go test -bench
 print them. Of two files it compares the benchmarks of one name, as independent samples
 (Welch). Of one file it compares all benchmarks with the first, round by round, as they

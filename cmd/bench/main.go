@@ -49,17 +49,7 @@ results scatter, and how well the simulation predicts a run of a scenario.`,
   qbench predict --scenario retry-storm --speed 20x simulated and real, side by side`,
 		Args: ui.UnknownCommand(nil),
 	}
-	root.AddCommand(newRun(), newCompare(), newNoise(), newPredict(), newWorker(), ui.NewVersion(noArguments),
-		ui.NewDocs())
-	ui.SetUp(root, "Measure", "About")
+	ui.Add(root, "Measure", newRun(), newCompare(), newNoise(), newPredict(), newWorker())
+	ui.SetUp(root)
 	return root
-}
-
-// noArguments returns a usage error if a command that takes no arguments has one.
-func noArguments(c *cobra.Command, arguments []string) error {
-	if len(arguments) > 0 {
-		return ui.UsageError("%s takes no argument, but got %q; %s --help lists its flags", c.CommandPath(), arguments[0],
-			c.CommandPath())
-	}
-	return nil
 }

@@ -24,9 +24,8 @@ type noiseFlags struct {
 func newNoise() *cobra.Command {
 	f := noiseFlags{runFlags: runFlags{format: "table"}}
 	c := &cobra.Command{
-		Use:     "noise [flags]",
-		Short:   "measure how noisy this machine is",
-		GroupID: "measure",
+		Use:   "noise [flags]",
+		Short: "measure how noisy this machine is",
 		Long: `noise runs one candidate again and again and measures how much the numbers scatter when
 nothing has changed: how much two results may differ for no reason, which difference the
 same number of rounds would show, and how many rounds it takes to show one of --tell. It
@@ -35,7 +34,7 @@ second.`,
 		Example: `  qbench noise                                  of a burn-down in memory
   qbench noise --store postgres --rate 500/s --for 5s --rounds 20
   qbench noise --tell 2%`,
-		Args: noArguments,
+		Args: ui.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return noise(c, &f) },
 	}
 	flags := c.Flags()

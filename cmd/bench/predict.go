@@ -27,9 +27,8 @@ type predictFlags struct {
 func newPredict() *cobra.Command {
 	f := predictFlags{runFlags: runFlags{format: "table"}, within: scenarios.Share{Num: -1}}
 	c := &cobra.Command{
-		Use:     "predict --scenario SCENARIO [flags]",
-		Short:   "predict a run by simulation, run it, and compare",
-		GroupID: "measure",
+		Use:   "predict --scenario SCENARIO [flags]",
+		Short: "predict a run by simulation, run it, and compare",
 		Long: `predict compares the simulation with reality. For each policy it measures this machine and
 store: calls by kind, the cost of each further job of a call, the time to wake an engine, and
 how much handlers oversleep, under the arrivals of the scenario with another seed: without
@@ -52,7 +51,7 @@ Exit codes: as qbench run; 1 if a judged metric is off by more than the aim, or 
 		Example: `  qbench predict --scenario retry-storm --speed 20x --policy fifo
   qbench predict --scenario my.yaml --speed 60x --store memory,postgres --rounds 3
   qbench predict --scenario retry-storm --speed 20x --within 15% --format json`,
-		Args: noArguments,
+		Args: ui.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return predict(c, &f) },
 	}
 	addCandidateFlags(c, &f.runFlags)

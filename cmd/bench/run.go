@@ -35,9 +35,8 @@ type runFlags struct {
 func newRun() *cobra.Command {
 	f := runFlags{format: "bench"}
 	c := &cobra.Command{
-		Use:     "run [flags]",
-		Short:   "run the queue: a burn-down, at a rate, or a scenario",
-		GroupID: "measure",
+		Use:   "run [flags]",
+		Short: "run the queue: a burn-down, at a rate, or a scenario",
 		Long: `run measures the queue engine with real workers and a real store.
 
 Without --rate it is a burn-down: --jobs are enqueued, then drained as fast as it goes.
@@ -75,7 +74,7 @@ Exit codes:
   qbench run --store memory,postgres --policy fifo --policy '{kind: weighted, fresh: 70%}'
   qbench run --store postgres --rate 2k/s --for 10s --work 5ms --fails 2%
   qbench run --scenario retry-storm --speed 20x --rounds 1`,
-		Args: noArguments,
+		Args: ui.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return run(c, &f) },
 	}
 	addCandidateFlags(c, &f)

@@ -38,9 +38,8 @@ func newWorker() *cobra.Command {
 	var f workerFlags
 	f.load.jobs = 1 // a burn-down: no jobs come but those of --enqueue
 	c := &cobra.Command{
-		Use:     "worker [flags]",
-		Short:   "work on a queue in PostgreSQL, beside other processes",
-		GroupID: "measure",
+		Use:   "worker [flags]",
+		Short: "work on a queue in PostgreSQL, beside other processes",
 		Long: `worker is one process of a queue that several share: it claims jobs from a schema of
 PostgreSQL and runs handlers that sleep for --work, or as a scenario says, until it is told
 to stop. SIGTERM or an interrupt drains it: it claims no more, waits for what runs, hands
@@ -61,7 +60,7 @@ its delivery: a worker that was frozen past its lease is refused.`,
   qbench worker --schema qsim --workers 100 --work 20ms    until SIGTERM
   qbench worker --schema qsim --status 127.0.0.1:8080      and watch it
   qbench worker --scenario retry-storm --speed 20x --effects`,
-		Args: noArguments,
+		Args: ui.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return worker(c, &f) },
 	}
 	addCandidateFlags(c, &f.runFlags)

@@ -20,9 +20,8 @@ func newApply() *cobra.Command {
 	system, format := "", "table"
 	names := plain.Map(apply.Systems(), func(s apply.System) string { return s.Name })
 	c := &cobra.Command{
-		Use:     "apply SCENARIO --for SYSTEM",
-		Short:   "print a scenario as the settings of a job system",
-		GroupID: "write",
+		Use:   "apply SCENARIO --for SYSTEM",
+		Short: "print a scenario as the settings of a job system",
 		Long: `apply prints where a scenario differs from the preset of a system, as the settings of that system,
 what the system leaves to its user, and what it cannot do, with what comes nearest. It is for the
 baseline, or for the policy of --policy; --set takes what qsim tune has found. A setting with delays

@@ -35,9 +35,8 @@ const usualSeeds = 1000
 func newChaos() *cobra.Command {
 	f := chaosFlags{options: chaos.Options{Failures: 1}}
 	c := &cobra.Command{
-		Use:     "chaos [flags]",
-		Short:   "test the engine under random faults",
-		GroupID: "trust",
+		Use:   "chaos [flags]",
+		Short: "test the engine under random faults",
 		Long: `chaos draws a small world from each seed: nodes, engine settings, store rules, a policy, a
 load, and troubles such as crashes, frozen processes, lost and doubled calls, stalled stores
 and wrong clocks. It checks the engine's invariants after every event. Then all troubles end,
@@ -61,7 +60,7 @@ Exit codes:
   qsim chaos --replay world.yaml          one world again; - reads standard input
   qsim chaos --catalogue                  the troubles of production, as texts`,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		Args:              cobra.NoArgs,
+		Args:              ui.NoArguments,
 		RunE:              func(c *cobra.Command, _ []string) error { return runChaos(c, &f) },
 	}
 	flags, o := c.Flags(), &f.options

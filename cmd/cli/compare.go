@@ -34,9 +34,8 @@ type compareFlags struct {
 func newCompare() *cobra.Command {
 	f := compareFlags{runFlags: runFlags{format: "table", noFiles: true, sameWithin: results.DefaultSameWithin}}
 	c := &cobra.Command{
-		Use:     "compare BASE NEW... [flags]",
-		Short:   "compare results with earlier ones, for regressions",
-		GroupID: "run",
+		Use:   "compare BASE NEW... [flags]",
+		Short: "compare results with earlier ones, for regressions",
 		Long: `compare shows what changed from one result of a scenario to others of the same scenario,
 policy by policy. BASE is the folder of a run, or the folder of a scenario for its latest
 run. NEW is such a folder, or a scenario (a file or a built-in name), which is then run with

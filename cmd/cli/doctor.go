@@ -31,9 +31,8 @@ type doctorFlags struct {
 func newDoctor() *cobra.Command {
 	f := doctorFlags{runFlags: runFlags{format: "table"}}
 	c := &cobra.Command{
-		Use:     "doctor SCENARIO [flags]",
-		Short:   "find the published incidents that a configuration is exposed to",
-		GroupID: "explore",
+		Use:   "doctor SCENARIO [flags]",
+		Short: "find the published incidents that a configuration is exposed to",
 		Long: `doctor lays the trouble of every incident of the library (qsim list scenarios) upon a
 scenario: its jobs, engine, retry policy and store, under one policy. It says which incidents
 the configuration is exposed to, how badly, what a cure is and what the cure makes worse.

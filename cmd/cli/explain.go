@@ -16,9 +16,8 @@ func newExplain() *cobra.Command {
 	var f scenarioFlags
 	format := "table"
 	c := &cobra.Command{
-		Use:     "explain SCENARIO",
-		Short:   "print every key of a scenario, its value and its origin",
-		GroupID: "write",
+		Use:   "explain SCENARIO",
+		Short: "print every key of a scenario, its value and its origin",
 		Long: `explain prints every key of a scenario, written or not, with its value and where that comes
 from: a line of the file, a preset that a line names, the command line, or a default. Changes
 by a policy's with: follow. Keys are printed as --set takes them.`,

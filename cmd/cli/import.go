@@ -37,9 +37,8 @@ type importFlags struct {
 func newImport() *cobra.Command {
 	var f importFlags
 	c := &cobra.Command{
-		Use:     "import --from FORMAT FILE... [-o SCENARIO]",
-		Short:   "make a scenario from records of real jobs",
-		GroupID: "write",
+		Use:   "import --from FORMAT FILE... [-o SCENARIO]",
+		Short: "make a scenario from records of real jobs",
 		Long: `import reads records of jobs and writes a scenario that reproduces them: arrivals as a
 trace, a fitted distribution of run times for each class, how attempts fail, and the retry
 policy. It reports how well each distribution fits, then simulates the scenario and compares

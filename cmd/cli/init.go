@@ -22,9 +22,8 @@ func newInit() *cobra.Command {
 	var from string
 	var force bool
 	c := &cobra.Command{
-		Use:     "init NAME [--from X]",
-		Short:   "write a scenario to start from",
-		GroupID: "write",
+		Use:   "init NAME [--from X]",
+		Short: "write a scenario to start from",
 		Long: `init writes NAME.yaml, a short scenario to start from: a load, one storm, three policies, one
 objective. With --from it starts from a preset, such as river, or is a copy
 of another scenario, under the new name. scenario.schema.json, by which editors complete and

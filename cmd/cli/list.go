@@ -56,9 +56,8 @@ var topics = []topic{
 func newList() *cobra.Command {
 	format := "table"
 	c := &cobra.Command{
-		Use:     "list [TOPIC] [NAME]",
-		Short:   "list policies, presets, scenarios, metrics or keys, or explain one",
-		GroupID: "write",
+		Use:   "list [TOPIC] [NAME]",
+		Short: "list policies, presets, scenarios, metrics or keys, or explain one",
 		Long: `list prints what a scenario may say and name, one a line; with a NAME it prints all there is
 to say of it: a policy's parameters with their defaults, a preset's values with their source
 and what they leave out, a metric's definition, a built-in scenario's text, a key's values,

@@ -58,10 +58,12 @@ under every policy, and reports what each policy does and costs, with intervals.
   qsim run my.yaml --seeds 5           your own, quickly`,
 		Args: ui.UnknownCommand(func(word string) string { return plain.When(isScenario(word), "qsim run "+word) }),
 	}
-	root.AddCommand(newRun(), newCompare(), newReport(), newPlay(), newMap(), newSweep(), newTune(), newDoctor(),
-		newTrace(), newInit(), newValidate(), newExplain(), newApply(), newList(), newSchema(), newImport(), newVerify(),
-		newChaos(), newMerge(), ui.NewVersion(cobra.NoArgs), ui.NewDocs())
-	ui.SetUp(root, "Run", "Explore", "Write", "Trust", "Cluster", "About")
+	ui.Add(root, "Run", newRun(), newCompare(), newReport())
+	ui.Add(root, "Explore", newPlay(), newMap(), newSweep(), newTune(), newDoctor(), newTrace())
+	ui.Add(root, "Write", newInit(), newValidate(), newExplain(), newApply(), newList(), newSchema(), newImport())
+	ui.Add(root, "Trust", newVerify(), newChaos())
+	ui.Add(root, "Cluster", newMerge())
+	ui.SetUp(root)
 	root.PersistentPreRunE = prepare
 	complete(root)
 	return root

@@ -40,9 +40,8 @@ const seedsOfMap = 3
 func newMap() *cobra.Command {
 	f := mapFlags{runFlags: runFlags{format: "table"}}
 	c := &cobra.Command{
-		Use:     "map SCENARIO --x KEY=RANGE --y KEY=RANGE [flags]",
-		Short:   "map a metric over two keys, and the edge beyond which nothing recovers",
-		GroupID: "explore",
+		Use:   "map SCENARIO --x KEY=RANGE --y KEY=RANGE [flags]",
+		Short: "map a metric over two keys, and the edge beyond which nothing recovers",
 		Long: `map measures a metric over two keys of a scenario, under each policy, and draws a heat map
 with an edge: beyond it the queue does not recover within the run (or only a lower bound of
 the metric is known), or with --edge the metric exceeds that value. It measures the grid of

@@ -18,9 +18,8 @@ func newMerge() *cobra.Command {
 	f := runFlags{format: "table"}
 	missing := false
 	c := &cobra.Command{
-		Use:     "merge DIR",
-		Short:   "join the shards of a sweep",
-		GroupID: "cluster",
+		Use:   "merge DIR",
+		Short: "join the shards of a sweep",
 		Long: `merge joins the shards that qsim sweep --shard I/N wrote to a folder, prints the table and
 writes sweep.json, sweep.csv, sweep.yaml and charts beside them: the bytes that one process
 would have written. It refuses shards of different scenarios, axes, metrics or versions, and

@@ -24,9 +24,8 @@ type playFlags struct {
 func newPlay() *cobra.Command {
 	var f playFlags
 	c := &cobra.Command{
-		Use:     "play SCENARIO [flags]",
-		Short:   "move a slider in the browser, see what the queue does",
-		GroupID: "explore",
+		Use:   "play SCENARIO [flags]",
+		Short: "move a slider in the browser, see what the queue does",
 		Long: `play serves a page on which the keys of a scenario are sliders. Each change is simulated at
 once: first under one seed, then under more, until the intervals are narrow or the
 scenario's seeds are used up; the page says how sure it is. A newer change drops the run

@@ -39,9 +39,8 @@ func newReport() *cobra.Command {
 	within := float64(results.DefaultSameWithin)
 	var out string
 	c := &cobra.Command{
-		Use:     "report DIR... [flags]",
-		Short:   "draw charts and report again from stored results",
-		GroupID: "run",
+		Use:   "report DIR... [flags]",
+		Short: "draw charts and report again from stored results",
 		Long: `report makes report.html and the charts of a run again, from what its folder holds, and
 prints the path of the page. DIR is the folder of a run, that of a scenario for its latest
 run, or one that holds folders of scenarios for the latest run of each. If an
@@ -299,17 +298,8 @@ func commonFolder(entries []report.IndexEntry) string {
 	return common
 }
 
-// browser returns the command that opens a file in the user's browser on this system, with the arguments before its
-// path.
-func browser() []string {
-	switch runtime.GOOS {
-	case "darwin":
-		return []string{"open"}
-	case "windows":
-		return []string{"rundll32", "url.dll,FileProtocolHandler"}
-	}
-	return []string{"xdg-open"}
-}
+// browsers holds, by system, the command line that opens a file in the user's browser; on others it is xdg-open.
+var browsers = map[string]string{"darwin": "open", "windows": "rundll32 url.dll,FileProtocolHandler"}
 
 // browse opens a file, or a page at an address, in the browser. The output of the browser's command goes to notes, and
 // into the error if it fails.
@@ -320,7 +310,7 @@ func browse(path string, notes io.Writer) error {
 			return ui.IOError("open report", err)
 		}
 	}
-	words := append(browser(), target)
+	words := append(strings.Fields(cmp.Or(browsers[runtime.GOOS], "xdg-open")), target)
 	command := exec.Command(words[0], words[1:]...)
 	said, err := command.CombinedOutput()
 	if err != nil { // a launcher that finds no browser prints details of launchers only

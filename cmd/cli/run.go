@@ -45,9 +45,8 @@ type runFlags struct {
 func newRun() *cobra.Command {
 	f := runFlags{format: "table", plot: "never", sameWithin: results.DefaultSameWithin}
 	c := &cobra.Command{
-		Use:     "run SCENARIO... [flags]",
-		Short:   "run scenarios: table, verdict, files",
-		GroupID: "run",
+		Use:   "run SCENARIO... [flags]",
+		Short: "run scenarios: table, verdict, files",
 		Long: `run simulates a scenario under each of its policies with the same seeds, prints what
 the policies did with 95 % intervals, judges the objectives, and writes tables, series,
 histograms and charts to a new folder. SCENARIO is a file or the name of a built-in one.

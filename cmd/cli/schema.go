@@ -28,9 +28,8 @@ var schemas = []format{
 func newSchema() *cobra.Command {
 	names := plain.Map(schemas, func(d format) string { return d.name })
 	return &cobra.Command{
-		Use:     "schema [scenario|summary|run|compare|sweep|tune|doctor|trace]",
-		Short:   "print the JSON schema of scenarios, for editors, or of results",
-		GroupID: "write",
+		Use:   "schema [scenario|summary|run|compare|sweep|tune|doctor|trace]",
+		Short: "print the JSON schema of scenarios, for editors, or of results",
 		Long: `schema prints the JSON schema of scenario files. An editor with a YAML language server
 completes and checks a scenario that says where the schema is, in its first line:
 

@@ -31,9 +31,8 @@ type sweepFlags struct {
 func newSweep() *cobra.Command {
 	f := sweepFlags{runFlags: runFlags{format: "table"}}
 	c := &cobra.Command{
-		Use:     "sweep SCENARIO --vary KEY=VALUES... [flags]",
-		Short:   "run a scenario under many values of its keys",
-		GroupID: "explore",
+		Use:   "sweep SCENARIO --vary KEY=VALUES... [flags]",
+		Short: "run a scenario under many values of its keys",
 		Long: `sweep runs a scenario once for every combination of the values given, with the same seeds
 each time, and prints a row for every combination and policy: the metrics of the objectives
 with their 95 % intervals, and whether the objectives are met. KEY is any key that --set

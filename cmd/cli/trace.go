@@ -35,9 +35,8 @@ const linesOfWindow = 1000
 func newTrace() *cobra.Command {
 	f := traceFlags{format: "text"}
 	c := &cobra.Command{
-		Use:     "trace SCENARIO [flags]",
-		Short:   "show what happened to a job, or in a window of time",
-		GroupID: "explore",
+		Use:   "trace SCENARIO [flags]",
+		Short: "show what happened to a job, or in a window of time",
 		Long: `trace repeats one simulation, one policy under one seed, and shows what happened: to one
 job (--job), or in a window of time (--from, --to). Without these it lists jobs worth a look:
 the one that waited longest, ran twice, died, was fenced or lost its lease.

@@ -41,9 +41,8 @@ var goals = [4]struct {
 func newTune() *cobra.Command {
 	f := tuneFlags{runFlags: runFlags{format: "table"}}
 	c := &cobra.Command{
-		Use:     "tune SCENARIO --over KEY=RANGE... [flags]",
-		Short:   "find the setting that meets the objectives best",
-		GroupID: "explore",
+		Use:   "tune SCENARIO --over KEY=RANGE... [flags]",
+		Short: "find the setting that meets the objectives best",
 		Long: `tune finds the values of some keys under which each policy meets all objectives, and among
 them the best by a goal: the smallest or largest value of the key, the least or greatest
 value of a metric, or by default the greatest margin to the objectives. It simulates as

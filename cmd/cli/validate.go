@@ -15,9 +15,8 @@ func newValidate() *cobra.Command {
 	var f scenarioFlags
 	format := "table"
 	c := &cobra.Command{
-		Use:     "validate SCENARIO...",
-		Short:   "check scenarios without running them",
-		GroupID: "write",
+		Use:   "validate SCENARIO...",
+		Short: "check scenarios without running them",
 		Long: `validate reads scenarios as run does and prints all errors and warnings, each with its
 position and, where possible, a suggestion. It exits with 2 if there is an error, or with
 --strict a warning. A folder stands for the scenarios in it, - for standard input.

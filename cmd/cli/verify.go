@@ -25,9 +25,8 @@ type verifyFlags struct {
 func newVerify() *cobra.Command {
 	f := verifyFlags{runFlags: runFlags{format: "table"}}
 	c := &cobra.Command{
-		Use:     "verify [MODEL...] [flags]",
-		Short:   "compare the simulator with queueing theory",
-		GroupID: "trust",
+		Use:   "verify [MODEL...] [flags]",
+		Short: "compare the simulator with queueing theory",
 		Long: `verify simulates models with known answers (closed forms, exact Markov chains, fluid limits,
 or worked out by hand) and compares. Each model runs through the whole queue, with leases, on
 a store that answers at once. Without --full it checks the rows that take less than a

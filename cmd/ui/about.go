@@ -13,25 +13,32 @@ import (
 	"qsim/results/plain"
 )
 
-// SetUp completes the root command of a program: help lists the commands under the given headings, the last of which is
-// About (in lower case a heading is the GroupID of its commands), flags are also read from the environment, and help,
-// completion and --version are added.
-func SetUp(root *cobra.Command, headings ...string) {
+// Add adds commands to the root command of a program, under a heading of its help text.
+func Add(root *cobra.Command, heading string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: heading, Title: heading})
+	for _, c := range commands {
+		c.GroupID = heading
+	}
+	root.AddCommand(commands...)
+}
+
+// SetUp completes the root command of a program, to which its other commands have been added: flags are also read from
+// the environment, and the commands version, docs, help and completion, and the flag --version, are added.
+func SetUp(root *cobra.Command) {
 	cobra.EnableCommandSorting = false // they are listed in the order in which they are needed
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return ReadEnvironment(c) }
-	for _, heading := range headings {
-		root.AddGroup(&cobra.Group{ID: strings.ToLower(heading), Title: heading})
-	}
 	addAbout(root)
 	setHelp(root)
 }
 
-// addAbout adds the commands help and completion, in the group "about", and the flag --version to a root command.
+// addAbout adds the commands about a program itself and the flag --version to its root command.
 func addAbout(root *cobra.Command) {
-	root.SetHelpCommandGroupID("about")
-	root.SetCompletionCommandGroupID("about")
+	const heading = "About"
+	Add(root, heading, newVersion(), newDocs())
+	root.SetHelpCommandGroupID(heading)
+	root.SetCompletionCommandGroupID(heading)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, command := range root.Commands() {
@@ -71,13 +78,12 @@ func addAbout(root *cobra.Command) {
 // Version is the version of the program and of its results: with one version, equal inputs give equal results.
 const Version = "0.1.0"
 
-// NewVersion returns the command that prints version, commit and Go version. arguments checks that it has no arguments.
-func NewVersion(arguments cobra.PositionalArgs) *cobra.Command {
+// newVersion returns the command that prints version, commit and Go version.
+func newVersion() *cobra.Command {
 	return &cobra.Command{
-		Use:     "version",
-		Short:   "print version, commit and Go version",
-		GroupID: "about",
-		Args:    arguments,
+		Use:   "version",
+		Short: "print version, commit and Go version",
+		Args:  NoArguments,
 
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(c *cobra.Command, _ []string) error {

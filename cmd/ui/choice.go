@@ -68,6 +68,14 @@ func Wanted(least, most int, message string) cobra.PositionalArgs {
 	}
 }
 
+// NoArguments is the check for cobra that a command has no arguments.
+func NoArguments(c *cobra.Command, arguments []string) error {
+	if len(arguments) > 0 {
+		return UsageError("%s takes no argument, but got %q; %[1]s --help lists its flags", c.CommandPath(), arguments[0])
+	}
+	return nil
+}
+
 // AddAtLeast defines a flag, with a one-letter name short, for a whole number that is stored in *to and may not be
 // below least. The present value of *to is the default; one below least stands for a flag left out.
 func AddAtLeast(c *cobra.Command, to *int, name, short string, least int, usage string) {

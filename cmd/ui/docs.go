@@ -11,13 +11,12 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// NewDocs returns a hidden command that writes the help texts of all commands, each as a man page or a Markdown file.
-func NewDocs() *cobra.Command {
+// newDocs returns a hidden command that writes the help texts of all commands, each as a man page or a Markdown file.
+func newDocs() *cobra.Command {
 	return &cobra.Command{
-		Use:     "docs man|markdown DIR",
-		Short:   "write man pages or Markdown of all commands",
-		GroupID: "about",
-		Hidden:  true,
+		Use:    "docs man|markdown DIR",
+		Short:  "write man pages or Markdown of all commands",
+		Hidden: true,
 		Long: `docs writes the help texts of all commands to the folder DIR, a file for each: man
 pages of section 1, or Markdown. Equal programs write equal bytes.`,
 		Args: cobra.ExactArgs(2),

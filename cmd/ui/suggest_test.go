@@ -27,8 +27,8 @@ func example(ran func(c *cobra.Command) error) *cobra.Command {
 	Group(run, "What to run", "seeds", "set")
 	Group(run, "How", "strict")
 	report := &cobra.Command{Use: "report", Short: "tell of it", RunE: func(*cobra.Command, []string) error { return nil }}
-	root.AddCommand(run, report, NewVersion(cobra.NoArgs))
-	root.AddGroup(&cobra.Group{ID: "about", Title: "About"})
+	root.AddCommand(run, report)
+	Add(root, "About", newVersion())
 	setHelp(root)
 	return root
 }

@@ -150,6 +150,7 @@ func TestCheckRefuses(t *testing.T) {
 		{"a quantity of another family", "mmc.9", `{"lam": 0.1, "mu": 1, "c": 1}`, `{"p_false_reclaim": 1}`, "there is no quantity p_false_reclaim"},
 		{"nothing expected", "mmc.9", `{"lam": 0.1, "mu": 1, "c": 1}`, `{}`, "it expects nothing"},
 		{"a parameter misspelt that may be missing", "fresh_first.9", `{"lam": 0.4, "p": 0.4, "service": "exp", "mean": 1, "backof_mean": 3}`, `{"fresh_wait_mean": 1}`, "there is no parameter backof_mean; did you mean backoff_mean?"},
+		{"an empty list", "trace.fifo.9", `{"arrivals": [], "service": 1}`, mean, "params.arrivals: want a list"},
 		{"a word", "fresh_first.9", `{"lam": 0.4, "p": 0.4, "service": "expo", "mean": 1}`, `{"fresh_wait_mean": 1}`, `params.service: "expo"`},
 		{"another word", "chain_open.9", `{"lam_f": 0.1, "lam_r": 0.1, "mu": 1, "c": 1, "policy": "lifo"}`, `{"fresh_wait_mean": 1}`, `params.policy: "lifo"`},
 		{"all at once", "mmc.9", `{"lam": -1, "mu": "one", "c": 1}`, mean, "params.lam: -1 is not a number of at least 0\nparams.mu: one is"},

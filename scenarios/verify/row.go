@@ -223,12 +223,17 @@ func (p *params) text(name string) string {
 	return v
 }
 
-// numbers returns the parameter of that name, a list of numbers of at least 0, or a list of one for a number.
+// numbers returns the parameter of that name, a list, not empty, of numbers of at least 0, or a
+// list of one for a number.
 func (p *params) numbers(name string) []float64 {
 	p.read = append(p.read, name)
 	list, ok := p.values[name].([]any)
-	if !ok {
+	switch {
+	case !ok:
 		return []float64{p.number(name)}
+	case len(list) == 0:
+		p.wrong("params.%s: want a list", name)
+		return []float64{0}
 	}
 	var all []float64
 	for i, v := range list {

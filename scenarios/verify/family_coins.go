@@ -1,11 +1,14 @@
 package verify
 
 import (
-	"bytes"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"qsim/results"
+	"qsim/results/plain"
 )
 
 // coinWindows is the number of windows, each of n successive claims, that coins looks at in one replication.
@@ -18,18 +21,18 @@ func coins(p *params) ([]experiment, error) {
 		return nil, fmt.Errorf("a share of %g leaves nothing to chance: see wrr", phi)
 	}
 	total := n * coinWindows
-	share := func(ok func(window []byte) bool) func(o *observer) float64 {
+	// over measures a statistic of the values of all windows.
+	over := func(of func(list []float64) float64, value func(window []byte) float64) observed {
 		return func(o *observer) float64 {
-			good := 0.0
-			for i := 0; i+n <= len(o.text); i += n {
-				if ok(o.text[i : i+n]) {
-					good++
-				}
+			if len(o.text) < total {
+				return math.NaN()
 			}
-			return good / coinWindows
+			return of(plain.Map(slices.Collect(slices.Chunk(o.text, n)), value))
 		}
 	}
-	fresh := func(window []byte) float64 { return float64(bytes.Count(window, []byte("F"))) }
+	share := func(ok func(window []byte) bool) observed {
+		return over(results.MeanOf, func(window []byte) float64 { return plain.Either(ok(window), 1.0, 0) })
+	}
 	perWindow := func(*observer) float64 { return coinWindows }
 	// within measures the tightest limit kept by a share of at least least of the windows. By the law of the coin a
 	// window keeps it with probability law(limit), and so do about as many windows; only the law is sharp enough to tell
@@ -46,20 +49,14 @@ func coins(p *params) ([]experiment, error) {
 	const run = "longest_nonfresh_run_p999"
 	s := backlogged(total, fmt.Sprintf("{kind: bernoulli, fresh: %s}", percent(phi)))
 	return []experiment{{setup: s, heavy: true, plan: observation{on: claimLog(total)}, measures: map[string]gauge{
-		"mean": mean(func(o *observer) float64 { return fresh(o.text) / coinWindows }),
-		"sd": moment(func(o *observer) float64 {
-			sum, squares := 0.0, 0.0
-			for i := 0; i+n <= len(o.text); i += n {
-				x := fresh(o.text[i : i+n])
-				sum, squares = sum+x, squares+float64(x*x)
-			}
-			m := sum / coinWindows
-			return math.Sqrt((squares - float64(m*sum)) / (coinWindows - 1))
-		}),
+		"mean": mean(over(results.MeanOf, freshIn)),
+		"sd": moment(over(func(list []float64) float64 {
+			return math.Sqrt(results.VarianceAbout(list, results.MeanOf(list)))
+		}, freshIn)),
 		"lo": within("lo", 0.9995, 1, func(k int) float64 { return 1 - heads.CDF(float64(k-1)) },
-			func(w []byte, limit float64) bool { return fresh(w) >= limit }),
+			func(w []byte, limit float64) bool { return freshIn(w) >= limit }),
 		"hi": within("hi", 0.9995, -1, func(k int) float64 { return heads.CDF(float64(k)) },
-			func(w []byte, limit float64) bool { return fresh(w) <= limit }),
+			func(w []byte, limit float64) bool { return freshIn(w) <= limit }),
 		run: within(run, 0.999, -1, func(k int) float64 { return noLongerRun(n, 1-phi, k) },
 			func(w []byte, limit float64) bool { return float64(longestRun(w, 'R')) <= limit }),
 		"p_longest_run_le_10": shareBy(share(func(w []byte) bool { return longestRun(w, 'R') <= 10 }), perWindow),

@@ -205,15 +205,12 @@ func frames(p *params) ([]experiment, error) {
 			}
 			var fresh []float64
 			for end := n; end <= len(o.text); end++ {
-				fresh = append(fresh, float64(bytes.Count(o.text[end-n:end], []byte("F"))))
+				fresh = append(fresh, freshIn(o.text[end-n:end]))
 			}
 			return extreme(fresh)
 		})
 	}
 	head := func(o *observer) []byte { return o.text[:min(n, len(o.text))] }
-	count := func(letter string) gauge {
-		return same(func(o *observer) float64 { return float64(bytes.Count(head(o), []byte(letter))) })
-	}
 	plan := observation{on: claimLog(total)}
 	return []experiment{{setup: backlogged(total, ""), fixed: true, policy: framePolicy(p), plan: plan,
 		measures: map[string]gauge{
@@ -221,10 +218,13 @@ func frames(p *params) ([]experiment, error) {
 			"fresh_max":             windows(slices.Max),
 			"max_consecutive_retry": same(func(o *observer) float64 { return float64(longestRun(o.text, 'R')) }),
 			"order":                 sameText(func(o *observer) string { return string(head(o)) }),
-			"fresh":                 count("F"),
-			"retry":                 count("R"),
+			"fresh":                 same(func(o *observer) float64 { return freshIn(head(o)) }),
+			"retry":                 same(func(o *observer) float64 { return float64(len(head(o))) - freshIn(head(o)) }),
 		}}}, nil
 }
+
+// freshIn returns how many of the claims in a text of claimLog are for fresh jobs.
+func freshIn(text []byte) float64 { return float64(bytes.Count(text, []byte("F"))) }
 
 func longestRun(text []byte, letter byte) int {
 	longest, run := 0, 0

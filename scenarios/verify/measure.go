@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/results"
 	"qsim/results/plain"
 )
 
@@ -74,12 +75,8 @@ func listed(of func(list []float64) float64) observed {
 
 // spread returns the variance of the n values in a list, with the divisor n, not n−1.
 func spread(list []float64) float64 {
-	sum, squares := 0.0, 0.0
-	for _, v := range list {
-		sum, squares = sum+v, squares+float64(v*v)
-	}
 	n := float64(len(list))
-	return squares/n - float64(sum*sum)/(n*n)
+	return results.VarianceAbout(list, results.MeanOf(list)) * (n - 1) / n
 }
 
 // total returns the gauge (measurement) of a counter of the observer, summed over all job classes.

@@ -7,17 +7,16 @@ import (
 	"time"
 
 	"qsim/engine"
-	"qsim/results/measure"
 	"qsim/scenarios/world"
 )
 
-// feeding holds measurements of a run's enqueue calls: their durations, and how late each job reached the store.
+// feeding holds measurements of a run's enqueue calls: their durations and, of a scenario, how late each job reached the
+// store.
 type feeding struct {
 	mutex sync.Mutex
 	calls phase
-	late  measure.Histogram // delays from a job's intended enqueue time until the store had it
-	made  []world.Span      // spans of the enqueue calls
-	jobs  []fed
+	made  []world.Span // spans of the enqueue calls of a scenario; of a synthetic load none is kept
+	jobs  []fed        // jobs of these calls
 }
 
 // fed holds a job, when it was due to be enqueued, how late its enqueue ended, and how long that call took.
@@ -76,7 +75,7 @@ type schedule func() (at time.Duration, j engine.NewJob, ok bool)
 type feeder struct {
 	rig  *rig
 	next schedule
-	told func(j *engine.NewJob, began, ended engine.Time) // called with each accepted job and its call's start and end
+	told func(j *engine.NewJob, began, ended engine.Time) // called with each accepted job and its call's start and end; nil: none
 
 	mutex sync.Mutex // mutex guards the schedule; its holder waits for the next due job
 	ahead engine.NewJob
@@ -139,12 +138,7 @@ func (f *feeder) work(ctx context.Context) error {
 		}
 		ended := f.rig.clock()
 		f.rig.enqueued.Add(int64(len(jobs)))
-		f.rig.feeding.add(ended, ended.Sub(began), jobs, due)
-		if f.told != nil {
-			for i := range jobs {
-				f.told(&jobs[i], began, ended)
-			}
-		}
+		f.record(began, ended, jobs, due)
 	}
 }
 
@@ -177,14 +171,18 @@ func (f *feeder) advance() {
 	f.at, f.ahead, f.over = at, j, !ok
 }
 
-func (f *feeding) add(ended engine.Time, took time.Duration, jobs []engine.NewJob, due []time.Duration) {
-	f.mutex.Lock()
-	defer f.mutex.Unlock()
-	f.calls.add(took, len(due))
-	f.made = append(f.made, world.Span{From: time.Duration(ended) - took, For: took})
+// record records an enqueue call, and its jobs with the times at which they were due unless nobody is told of them.
+func (f *feeder) record(began, ended engine.Time, jobs []engine.NewJob, due []time.Duration) {
+	all, took := &f.rig.feeding, ended.Sub(began)
+	all.mutex.Lock()
+	defer all.mutex.Unlock()
+	all.calls.add(took, len(jobs))
+	if f.told == nil {
+		return
+	}
+	all.made = append(all.made, world.Span{From: time.Duration(began), For: took})
 	for i, at := range due {
-		late := time.Duration(ended) - at
-		f.late.Record(late)
-		f.jobs = append(f.jobs, fed{jobs[i].ID, at, late, took})
+		all.jobs = append(all.jobs, fed{jobs[i].ID, at, time.Duration(ended) - at, took})
+		f.told(&jobs[i], began, ended)
 	}
 }

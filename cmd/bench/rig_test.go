@@ -573,6 +573,9 @@ func TestTimeUp(t *testing.T) {
 	if r.jobs == 0 || r.lost != 0 || r.untold != 0 {
 		t.Errorf("enqueued %d: lost %d, untold %d", r.jobs, r.lost, r.untold)
 	}
+	if kept := len(run.rig.feeding.jobs) + len(run.rig.feeding.made); kept != 0 {
+		t.Errorf("%d times are kept that only a scenario's delays are computed from", kept)
+	}
 	if unfed := run.rig.unfed.Load(); unfed == 0 || r.jobs+unfed != int64(len(run.records)) {
 		t.Errorf("enqueued %d, never %d, of %d", r.jobs, unfed, len(run.records))
 	}

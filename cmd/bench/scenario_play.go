@@ -71,7 +71,7 @@ func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *st
 		return nil, ui.Fail(ui.ExitUsage, err)
 	}
 	p := &played{endedRun: r.measured(time.Duration(r.clock())), unfed: r.unfed.Load(),
-		lateness: r.feeding.late.Quantile(.99)}
+		lateness: quantile(plain.Map(r.feeding.jobs, func(j fed) time.Duration { return j.late }), .99)}
 	left, dead, err := r.settle(ctx)
 	if err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ import (
 // scenario, also the files embedded in the program. It remembers the distributions read.
 type Folder struct {
 	path    string
-	shipped fs.FS                      // files of the program, by their paths, for the scenarios built into it; nil for others
+	shipped fs.FS                      // files of the program by path, for its own scenarios; nil for others
 	dists   map[string]dist.Dist       // empirical distributions by file, while Load reads them
 	bad     map[string]*quantity.Error // errors of the files that could not be read
 }
@@ -130,8 +130,8 @@ func (f *Folder) values(name string) (values []Duration, err error) {
 	return values, err
 }
 
-// dist returns the empirical distribution of the values in a file of the folder, in seconds, or notes in bad why there is
-// none. The file is read once.
+// dist returns the empirical distribution of the values in a file of the folder, in seconds, or notes in bad why there
+// is none. The file is read once.
 func (f *Folder) dist(name string) dist.Dist {
 	if _, seen := f.dists[name]; !seen && f.bad[name] == nil {
 		values, err := f.values(name)
@@ -156,8 +156,8 @@ func (sc *Scenario) OpenFile(name string) (io.ReadCloser, error) {
 	return file, nil
 }
 
-// complete reads the files of all empirical distributions inside v, a Scenario or a part of it, found by reflection, and
-// appends the errors in them to problems, each at the YAML node that names the file.
+// complete reads the files of all empirical distributions inside v, a Scenario or a part of it, found by reflection.
+// The errors in them are appended to problems, each at the YAML node that names the file.
 func (f *Folder) complete(v reflect.Value, problems []*yaml.LoadError) []*yaml.LoadError {
 	switch v.Kind() {
 	case reflect.Pointer:

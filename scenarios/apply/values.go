@@ -234,20 +234,18 @@ func (v *values) converted(value, unit string) (string, error) {
 	if strings.HasPrefix(value, "{") || slices.Contains([]string{"unlimited", "none", ""}, value) {
 		return "", fmt.Errorf("no value %s", value)
 	}
-	if _, err := strconv.ParseFloat(value, 64); err != nil {
-		d, err := quantity.ParseDuration(value)
-		if err != nil {
-			return strings.Trim(value, "[]"), nil
-		}
+	if x, err := strconv.ParseFloat(value, 64); err == nil {
+		return value, v.bounded(x, "")
+	}
+	if d, err := quantity.ParseDuration(value); err == nil {
 		return v.duration(d, unit)
 	}
-	return value, v.bounded(value, "")
+	return strings.Trim(value, "[]"), nil
 }
 
 // duration returns a duration as text in a unit: go (5*time.Second), s, whole (seconds) or ms; an error if inexact.
 func (v *values) duration(d time.Duration, unit string) (string, error) {
-	seconds := number(d.Seconds())
-	if err := v.bounded(seconds, " s"); err != nil {
+	if err := v.bounded(d.Seconds(), " s"); err != nil {
 		return "", err
 	}
 	switch unit {
@@ -271,19 +269,17 @@ func (v *values) duration(d time.Duration, unit string) (string, error) {
 			return "", fmt.Errorf("whole seconds alone, not %s", d)
 		}
 	}
-	return seconds, nil
+	return number(d.Seconds()), nil
 }
 
 // bounded returns an error if a number (of seconds, for a duration) is outside the row's bounds Least, Leasts and Most.
-func (v *values) bounded(word, unit string) error {
-	x, err := strconv.ParseFloat(word, 64)
-	switch s := v.row; {
-	case err != nil:
-		return nil
-	case x < max(s.Least, s.Leasts[v.name]):
-		return fmt.Errorf("at least %s%s, not %s%s", number(max(s.Least, s.Leasts[v.name])), unit, word, unit)
-	case s.Most > 0 && x > s.Most:
-		return fmt.Errorf("at most %s%s, not %s%s", number(s.Most), unit, word, unit)
+func (v *values) bounded(x float64, unit string) error {
+	least, most := max(v.row.Least, v.row.Leasts[v.name]), v.row.Most
+	switch {
+	case x < least:
+		return fmt.Errorf("at least %s%s, not %s%s", number(least), unit, number(x), unit)
+	case most > 0 && x > most:
+		return fmt.Errorf("at most %s%s, not %s%s", number(most), unit, number(x), unit)
 	}
 	return nil
 }

@@ -15,9 +15,8 @@ import (
 
 // Comparison compares a wait in the records with that in the simulation of the written scenario.
 type Comparison struct {
-	What      string // fresh wait, retry wait or sojourn; with a class, or of all
-	Recorded  Spread
-	Simulated Spread
+	What                string // fresh wait, retry wait or sojourn; with a class, or of all
+	Recorded, Simulated *measure.Histogram
 	// Distance is the largest difference of the shares of jobs up to any wait, in [0, 1], where waits count as different
 	// if they are apart by more than Slack and a twentieth; for sojourns plus the linger of acks.
 	Distance float64
@@ -30,15 +29,6 @@ type NumberPair struct {
 	Recorded, Simulated float64
 	Tolerance           float64 // largest difference that passes: a tenth of Recorded and, for a share, what is chance
 	Share               bool    // the value is a share of jobs, in [0, 1]
-}
-
-// Spread holds the median and the 99th percentile of a distribution of waits.
-type Spread struct {
-	Count    int64
-	P50, P99 time.Duration
-	// Low and High are the ends of P99's confidence interval, of 99 %, by order statistics: as if waits did not depend on
-	// each other.
-	Low, High time.Duration
 }
 
 // Slack is the largest difference between two waits that count as equal: recorded waits end when a worker begins a job,
@@ -58,12 +48,17 @@ func (c *Comparison) Close() bool {
 	if n := c.Number; n != nil {
 		return math.Abs(n.Recorded-n.Simulated) <= n.Tolerance
 	}
-	const apart = 1 + closeTail
-	a, b := c.Recorded, c.Simulated
-	if float64(a.Low) > apart*float64(b.High)+float64(Slack) || float64(b.Low) > apart*float64(a.High)+float64(Slack) {
-		return false // the longest waits are others
+	return !longer(c.Recorded, c.Simulated) && !longer(c.Simulated, c.Recorded) &&
+		c.Distance <= max(closeDistance, 1.63/math.Sqrt(float64(c.Recorded.Count())))
+}
+
+// longer reports whether the 99th percentile of a is above that of b beyond chance and closeTail. Chance is the
+// confidence interval, of 99 %, by order statistics: as if waits did not depend on each other.
+func longer(a, b *measure.Histogram) bool {
+	end := func(h *measure.Histogram, deviations float64) float64 {
+		return float64(h.Quantile(min(max(0, 0.99+deviations*math.Sqrt(0.99*0.01/float64(h.Count()))), 1)))
 	}
-	return c.Distance <= max(closeDistance, 1.63/math.Sqrt(float64(c.Recorded.Count)))
+	return end(a, -2.58) > (1+closeTail)*end(b, 2.58)+float64(Slack)
 }
 
 // measured lists the metrics in which a simulation is compared with the records, those of the waits of a class.
@@ -108,7 +103,7 @@ func (r *Recording) Compare(ctx context.Context, w *Written, parallel int) (all 
 			for _, h := range summary.Data[0].Pooled {
 				if h.Query == query && recorded.Count() >= leastCompared && h.Ended.Count() > 0 {
 					what := plain.Joined(" ", strings.ReplaceAll(metric, ".", " "), c.Name)
-					all = append(all, Comparison{What: what, Recorded: spreadIn(recorded), Simulated: spreadIn(&h.Ended),
+					all = append(all, Comparison{What: what, Recorded: recorded, Simulated: &h.Ended,
 						Distance: apart(recorded, &h.Ended, slack)})
 				}
 			}
@@ -144,12 +139,6 @@ func (r *Recording) numbers(summary *results.Summary) (all []Comparison) {
 		all = append(all, Comparison{What: one.what, Number: &pair})
 	}
 	return all
-}
-
-func spreadIn(h *measure.Histogram) Spread {
-	chance := 2.58 * math.Sqrt(0.99*0.01/float64(h.Count()))
-	return Spread{h.Count(), h.Quantile(0.5), h.Quantile(0.99), h.Quantile(0.99 - min(chance, 0.99)),
-		h.Quantile(min(1, 0.99+chance))}
 }
 
 // apart returns the Kolmogorov-Smirnov distance of two histograms of waits, except that small shifts do not count: the

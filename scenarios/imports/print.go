@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"qsim/results/measure"
 	"qsim/results/plain"
 	"qsim/results/text"
 	"qsim/scenarios"
@@ -151,8 +152,8 @@ func ComparisonText(written *Written, all []Comparison) string {
 			continue
 		}
 		cells := []string{c.What}
-		for _, s := range []Spread{c.Recorded, c.Simulated} {
-			cells = append(cells, plain.Duration(s.P50.Seconds()), plain.Duration(s.P99.Seconds()))
+		for _, h := range []*measure.Histogram{c.Recorded, c.Simulated} {
+			cells = append(cells, plain.Duration(h.Quantile(0.5).Seconds()), plain.Duration(h.Quantile(0.99).Seconds()))
 		}
 		rows = append(rows, append(cells, fmt.Sprintf("%.3f", c.Distance), mark))
 	}

@@ -123,13 +123,13 @@ func compareWaits(t *testing.T, found *Recording) {
 			numbers++
 			continue
 		}
-		t.Logf("%-20s recorded %v %v simulated %v %v distance %.3f", c.What, c.Recorded.P50, c.Recorded.P99, c.Simulated.P50, c.Simulated.P99, c.Distance)
+		t.Logf("%-20s recorded %v %v simulated %v %v distance %.3f", c.What, c.Recorded.Quantile(0.5), c.Recorded.Quantile(0.99), c.Simulated.Quantile(0.5), c.Simulated.Quantile(0.99), c.Distance)
 	}
 	if numbers != 2 {
 		t.Errorf("%d numbers are compared, want the dead share and attempts per job", numbers)
 	}
 	fresh := all[0]
-	if p99 := fresh.Recorded.P99; !fresh.Close() || (fresh.Simulated.P99-p99).Abs() > p99/4+Slack {
+	if p99 := fresh.Recorded.Quantile(0.99); !fresh.Close() || (fresh.Simulated.Quantile(0.99)-p99).Abs() > p99/4+Slack {
 		t.Errorf("fresh waits are %+v", fresh)
 	}
 	at := slices.IndexFunc(all, func(c Comparison) bool { return c.What == "sojourn" })

@@ -69,11 +69,7 @@ func (c *collected) add(j *job) {
 	case j.dead:
 		c.class.Dead++
 	}
-	if j.tenant > 0 {
-		c.tenants[j.tenant] = true
-	} else {
-		c.class.Nobody = true
-	}
+	c.tenants[j.tenant] = true
 	c.addUnseen(j)
 	failures, done := max(0, j.unseen), 0.0
 	for i := range j.tries {

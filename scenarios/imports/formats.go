@@ -24,7 +24,7 @@ func (r *reader) addRiver(last record, errors string) error {
 		return fmt.Errorf("errors: %w", err)
 	}
 	number := last.number
-	waits := last.state == stateWaiting || last.state == stateReady
+	waits := last.state == stateWaiting
 	for i := range list {
 		e := &list[i]
 		rec := last

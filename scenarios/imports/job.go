@@ -169,7 +169,7 @@ func (j *job) settle(list []record) {
 		switch list[i].state {
 		case stateDead:
 			j.dead, j.putBack = !j.done, false
-		case stateWaiting, stateReady, stateRunning:
+		case stateWaiting, stateRunning:
 			if i == len(list)-1 || list[i].sort == ofJob { // else of an earlier attempt
 				j.dead, j.putBack = false, j.dead || j.putBack
 			}

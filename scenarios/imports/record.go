@@ -71,8 +71,7 @@ const (
 	stateUnknown jobState = iota
 	stateDone
 	stateDead
-	stateWaiting // waits for a retry, or until it is due
-	stateReady
+	stateWaiting // waits for a retry, until it is due, or for a worker
 	stateRunning
 	stateFailed // failed, with no further information
 )
@@ -87,10 +86,9 @@ var states = map[string]jobState{
 	"canceled": stateDead, "exhausted": stateDead, "5": stateDead,
 
 	"retry": stateWaiting, "retryable": stateWaiting, "scheduled": stateWaiting, "waiting": stateWaiting,
-	"delayed": stateWaiting, "3": stateWaiting, "4": stateWaiting,
-
-	"ready": stateReady, "available": stateReady, "pending": stateReady, "queued": stateReady, "enqueued": stateReady,
-	"2": stateReady, "aggregating": stateReady, "7": stateReady,
+	"delayed": stateWaiting, "ready": stateWaiting, "available": stateWaiting, "pending": stateWaiting,
+	"queued": stateWaiting, "enqueued": stateWaiting, "aggregating": stateWaiting, "2": stateWaiting, "3": stateWaiting,
+	"4": stateWaiting, "7": stateWaiting,
 
 	"running": stateRunning, "active": stateRunning, "inflight": stateRunning, "executing": stateRunning,
 	"started": stateRunning, "processing": stateRunning, "1": stateRunning,

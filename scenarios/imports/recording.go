@@ -216,7 +216,7 @@ func (g *gathering) finish() error {
 	f := g.found
 	f.all, f.origin, f.Length = g.all.class, g.first, g.last.since(g.first)
 	f.Tail = max(g.lastRun, g.last).since(g.last)
-	if g.timestamps.relative != yes {
+	if !g.timestamps.relative {
 		f.Start = time.Unix(0, int64(g.first)).UTC()
 	}
 	g.workers()
@@ -233,6 +233,8 @@ func (g *gathering) finish() error {
 				"map columns, as --columns started=COLUMN, or say what it is, "+
 				"as --service '{dist: lognormal, p50: 1s, p99: 5s}'", one.Name)
 		}
+		one.Nobody = c.tenants[0]
+		delete(c.tenants, 0)
 		if !g.tenants.full {
 			name := func(number uint32) string { return g.tenants.all[number] }
 			one.Tenants = plain.Map(slices.Sorted(maps.Keys(c.tenants)), name)
@@ -310,9 +312,9 @@ func (g *gathering) notes() {
 		}
 	}
 	since := func(at timestamp) string { return f.When(at.since(g.first)) }
-	note(g.timestamps.bare > 0 && g.timestamps.zone == nil,
+	note(g.timestamps.bare && g.timestamps.zone == nil,
 		"times without a zone are taken for UTC; --timezone says otherwise")
-	note(g.coarse && g.timestamps.relative != yes,
+	note(g.coarse && !g.timestamps.relative,
 		"all times are whole seconds: what is shorter than some seconds cannot be told from 0")
 	queues := len(g.queues.all) - 1
 	note(queues > 1 && len(f.options.Queues) == 0,

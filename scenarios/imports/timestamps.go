@@ -28,21 +28,13 @@ func (t timestamp) since(earlier timestamp) time.Duration { return time.Duration
 type timestamps struct {
 	zone     *time.Location // zone of times without one; nil: none was given
 	layout   string         // layout of the latest time parsed
-	relative tristate       // whether times count from an unknown start
-	zoned    tristate       // dates name their zone
-	bare     int64          // number of dates without a zone, read in zone or, without that, as UTC
+	relative bool           // some times count from an unknown start
+	absolute bool           // some are dates or count from 1970
+	zoned    bool           // some dates name their zone
+	bare     bool           // some dates do not, and are read in zone or, without that, as UTC
 	last     timestamp      // the date read last
 	repeated bool           // a date was one of two with the same clock time
 }
-
-// tristate is a property that all times of an import share: yes, no, or not known until the first one is read.
-type tristate uint8
-
-const (
-	unseen tristate = iota
-	yes
-	no
-)
 
 // dateLayouts lists the accepted layouts of dates, with and without a time zone.
 var dateLayouts = []string{
@@ -97,13 +89,12 @@ func (m *timestamps) number(text string) (timestamp, bool, error) {
 	if err != nil || math.IsInf(v, 0) || v < 0 {
 		return unknown, false, notATime(text)
 	}
-	relative := no
-	if v < leastEpoch {
-		if relative = yes; v == 0 && m.relative == no {
-			return unknown, true, nil
-		}
+	relative := v < leastEpoch
+	if v == 0 && m.absolute {
+		return unknown, true, nil
 	}
-	if m.relative = cmp.Or(m.relative, relative); m.relative != relative {
+	m.relative, m.absolute = m.relative || relative, m.absolute || !relative
+	if m.relative && m.absolute {
 		return unknown, false, fmt.Errorf("%s: some times count from 1970 and some from a start of their own", quoted(text))
 	}
 	unit := 1e9
@@ -129,7 +120,7 @@ func (m *timestamps) number(text string) (timestamp, bool, error) {
 }
 
 func (m *timestamps) date(text string) (timestamp, error) {
-	if m.relative == yes {
+	if m.relative {
 		return unknown, fmt.Errorf("%s: some times count from a start of their own and some are dates", quoted(text))
 	}
 	if cut := strings.TrimSuffix(strings.TrimSuffix(text, " UTC"), " GMT"); cut != text {
@@ -162,18 +153,13 @@ func (m *timestamps) try(layout, text string) (timestamp, error) {
 	if y := t.Year(); y < 1970 || y > 2200 {
 		return unknown, fmt.Errorf("year %d", y)
 	}
-	zoned := no
-	if strings.Contains(layout, "Z07") {
-		zoned = yes
-	} else {
-		m.bare++
-	}
-	m.relative = no
-	if m.zoned = cmp.Or(m.zoned, zoned); m.zoned != zoned && m.zone == nil {
+	zoned := strings.Contains(layout, "Z07")
+	m.absolute, m.zoned, m.bare = true, m.zoned || zoned, m.bare || !zoned
+	if m.zoned && m.bare && m.zone == nil {
 		return unknown, errNoZone
 	}
 	at := timestamp(t.UnixNano())
-	if zoned == no && m.zone != nil {
+	if !zoned && m.zone != nil {
 		wall := plain.Must(time.ParseInLocation(layout, text, time.UTC)) // as t was
 		if at, err = m.local(wall, t); err != nil {
 			return unknown, err

@@ -135,12 +135,10 @@ func spellNumber(v float64) float64 {
 	if v <= 0 {
 		return v
 	}
-	for digits := 0; digits < 3; digits++ {
-		unit := math.Pow(10, math.Floor(math.Log10(v))-float64(digits))
-		for _, part := range []float64{1, 0.5} {
-			if rounded := math.Round(v/(unit*part)) * unit * part; math.Abs(rounded-v) <= 0.025*v {
-				return rounded
-			}
+	power := math.Pow(10, math.Floor(math.Log10(v)))
+	for _, parts := range []float64{1, 2, 10, 20} {
+		if rounded := math.Round(v/power*parts) / parts * power; math.Abs(rounded-v) <= 0.025*v {
+			return rounded
 		}
 	}
 	return v

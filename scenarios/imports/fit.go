@@ -19,7 +19,7 @@ type Fit struct {
 	Kind       string // kind of distribution in a scenario: exponential, lognormal, ...
 	Parameters []FitParameter
 	// Distance is that of Kolmogorov and Smirnov: the largest difference between the share of the sample up to a value and
-	// the probability of it, in [0, 1].
+	// the probability of it, in [0, 1]; 0 for constant.
 	Distance float64
 	// P is the p value: the share of samples of this very distribution, fitted again, that are as far from their fit as
 	// this one; NaN for constant, which has no test, and for fits whose Score ranks them too low to be tested.
@@ -57,10 +57,8 @@ func fitDistributions(sorted []float64) []Fit {
 	}
 	median := quantile(sorted, 0.5)
 	if spread := quantile(sorted, 0.99) - quantile(sorted, 0.01); spread <= 2*constantSpread*median {
-		below := sort.SearchFloat64s(sorted, median)
-		above := n - sort.Search(n, func(i int) bool { return sorted[i] > median })
 		return []Fit{{Kind: constant.kind, Parameters: []FitParameter{inTime("value", median)}, P: math.NaN(),
-			Distance: float64(max(below, above)) / float64(n), family: &constant}}
+			family: &constant}}
 	}
 	logs, zeros := withoutZeros(sorted)
 	of := map[bool][]float64{false: sorted, true: logs} // values for a candidate, by whether it is positive

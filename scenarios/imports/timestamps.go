@@ -75,13 +75,11 @@ func (m *timestamps) read(text string) (at timestamp, zero bool, err error) {
 	return at, false, err
 }
 
-// leastEpoch and the constants below decide whether a number counts seconds (up to the year 5138), milliseconds or
-// microseconds since 1970; a number below the first of them cannot be a date after 1973.
+// leastEpoch and mostSeconds decide whether a number counts seconds (up to the year 5138), or else milliseconds,
+// microseconds or nanoseconds, since 1970; a number below the first of them cannot be a date after 1973.
 const (
 	leastEpoch  = 1e8
 	mostSeconds = 1e11
-	mostMillis  = 1e14
-	mostMicros  = 1e17
 )
 
 func (m *timestamps) number(text string) (timestamp, bool, error) {
@@ -98,13 +96,8 @@ func (m *timestamps) number(text string) (timestamp, bool, error) {
 		return unknown, false, fmt.Errorf("%s: some times count from 1970 and some from a start of their own", quoted(text))
 	}
 	unit := 1e9
-	switch {
-	case v >= mostMicros:
-		unit = 1
-	case v >= mostMillis:
-		unit = 1e3
-	case v >= mostSeconds:
-		unit = 1e6
+	for most := mostSeconds; v >= most && unit > 1; most *= 1e3 {
+		unit /= 1e3
 	}
 	if v*unit >= math.MaxInt64 {
 		return unknown, false, notATime(text)

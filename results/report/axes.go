@@ -240,15 +240,7 @@ func ticksIn(from, to float64) int {
 }
 
 // niceBelow and niceAbove round v > 0 down and up to 1, 2 or 5 times a power of ten.
-func niceBelow(v float64) float64 {
-	power := math.Pow(10, math.Floor(math.Log10(v)))
-	for _, m := range [...]float64{5, 2} {
-		if m*power <= v*(1+1e-9) {
-			return m * power
-		}
-	}
-	return power
-}
+func niceBelow(v float64) float64 { return 1 / niceAbove(1/v) }
 
 func niceAbove(v float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(v)))

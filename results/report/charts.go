@@ -156,9 +156,6 @@ func newDrawing(sum *results.Summary, version string) (*drawing, error) {
 	d.from = min(int(s.Warmup/s.Bucket), buckets)
 	for i := range sum.Policies {
 		d.policies = append(d.policies, newPolicy(i, clean(sum.Policies[i].Label), sum.Data[i].Series, buckets, d.from))
-		if buckets == 1 {
-			d.policies[i].repeat()
-		}
 	}
 	d.rows = plain.Map(s.Classes, clean)
 	if n := len(d.policies[0].waits); n < 2 || n != len(s.Classes) {
@@ -196,22 +193,21 @@ func newPolicy(index int, label string, series []measure.Series, buckets, from i
 	p.attempts = mean(func(s *measure.Series, i int) float64 { return at(s.FreshClaims, i) + at(s.RetryClaims, i) })
 	p.busy = mean(func(s *measure.Series, i int) float64 { return at(s.Utilization, i) })
 	p.again = mean(func(s *measure.Series, i int) float64 { return at(s.RetryClaims, i) })
-	p.due = make([]float64, buckets)
-	for i := range buckets {
+	p.due = make([]float64, len(p.fresh))
+	for i := range p.due {
 		p.due[i] = p.fresh[i] + p.retry[i]
 		p.again[i] /= p.attempts[i]
 	}
 	if !slices.ContainsFunc(series, func(s measure.Series) bool { return s.Starved == nil }) {
-		p.starved = mean(func(s *measure.Series, i int) float64 { return at(s.Starved, i) })
+		p.starved = mean(func(s *measure.Series, i int) float64 { return at(s.Starved, i) })[:buckets] // boxes, no curve
 	}
 	return p
 }
 
 // bandOf returns the median of time series over seeds, with the band around it. from is the bucket after the warm-up.
-func bandOf(series []measure.Series, buckets, from int, of func(s *measure.Series) []float64) (b band) {
-	b.median, b.low, b.high = results.Bands(series, buckets, of)
-	b.seen = results.HasValue(series, from, of)
-	return b
+func bandOf(series []measure.Series, buckets, from int, of func(s *measure.Series) []float64) band {
+	median, low, high := results.Bands(series, buckets, of)
+	return band{drawn(median), drawn(low), drawn(high), results.HasValue(series, from, of)}
 }
 
 // meansOf returns, for each bucket of time, the mean over time series: one that has ended counts as 0; NaN if all have.
@@ -228,19 +224,15 @@ func meansOf(series []measure.Series, buckets int, of func(s *measure.Series, i 
 			means[i] = math.NaN()
 		}
 	}
-	return means
+	return drawn(means)
 }
 
-// repeat doubles the single bucket of a series, so that a curve has a beginning and an end. The series of starved jobs
-// stays as it is: it is summed and drawn as a box.
-func (p *policy) repeat() {
-	all := []*[]float64{&p.median, &p.low, &p.high, &p.fresh, &p.retry, &p.due, &p.later, &p.attempts, &p.busy, &p.again}
-	for _, values := range all {
-		*values = append(*values, (*values)[0])
+// drawn doubles the single value of a series of one bucket, so that its curve has a beginning and an end.
+func drawn(values []float64) []float64 {
+	if len(values) == 1 {
+		return append(values, values[0])
 	}
-	for k := range p.waits {
-		p.waits[k].median = append(p.waits[k].median, p.waits[k].median[0])
-	}
+	return values
 }
 
 // at returns element i of a series, or NaN if there is none or it is not finite.

@@ -55,12 +55,8 @@ func newColorScale(m *results.Map) *colorScale {
 	s, seen := &colorScale{info: info, dark: info.MoreIsBetter}, plain.ExtentOf()
 	for _, p := range m.Panels {
 		for _, t := range p.Tiles {
-			switch {
-			case t.Value.Never:
-				s.never = true
-			case math.IsNaN(t.Value.Mean):
-				s.missing = true
-			default:
+			if s.never = s.never || t.Value.Never; !t.Value.Never {
+				s.missing = s.missing || math.IsNaN(t.Value.Mean)
 				seen.Include(t.Value.Mean)
 			}
 		}

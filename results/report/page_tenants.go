@@ -114,45 +114,54 @@ func tenantWords(list []measure.TenantCount, k int, rate float64) string {
 	return words
 }
 
+// gap is the largest ratio, under any policy, of the longest wait of a tenant to the shortest of another.
+type gap struct {
+	ratio               float64 // 0: no tenant has a wait
+	policy, slow, quick int     // indexes of the policy and the two tenants
+	waits               int     // number of tenants with a wait, under the policy with most
+}
+
+// widestGap returns the largest gap between the waits of some tenants; wait returns one of them in s, if there is one.
+func widestGap(sum *results.Summary, tenants []int, wait func(policy, tenant int) (float64, bool)) (most gap) {
+	for policy := range sum.Data {
+		list := plain.Order(tenants, func(k int) (float64, bool) {
+			w, ok := wait(policy, k)
+			return -w, ok
+		})
+		if len(list) == 0 {
+			continue
+		}
+		g := gap{1, policy, tenants[list[0]], tenants[list[len(list)-1]], max(most.waits, len(list))}
+		if high, _ := wait(policy, g.slow); high > 0 { // or none of them waited
+			low, _ := wait(policy, g.quick)
+			g.ratio = high / max(low, high/1e6)
+		}
+		if most.waits = g.waits; g.ratio > most.ratio {
+			most = g
+		}
+	}
+	return most
+}
+
 // tenantFinding returns a sentence about the policy under which the mean waits of tenants differ most.
 func tenantFinding(sum *results.Summary, order []int) string {
-	type spread struct {
-		ratio, low, high float64
-		policy, slow     int
+	mean := func(policy, k int) (float64, bool) {
+		t := &sum.Data[policy].Tenants[k]
+		return t.WaitSum / float64(t.FreshClaims), t.FreshClaims > 0
 	}
-	var most spread
-	claimed := 0 // tenants of which a fresh job was claimed, under the policy with most
-	for i := range sum.Data {
-		s, served := spread{policy: i}, 0
-		for _, k := range order {
-			t := sum.Data[i].Tenants[k]
-			if t.FreshClaims == 0 {
-				continue
-			}
-			served++
-			mean := t.WaitSum / float64(t.FreshClaims)
-			if served == 1 || mean > s.high {
-				s.high, s.slow = mean, k
-			}
-			if served == 1 || mean < s.low {
-				s.low = mean
-			}
-		}
-		claimed = max(claimed, served)
-		if s.ratio = s.high / s.low; s.ratio > most.ratio { // infinite if a tenant never waited
-			most = s
-		}
-	}
+	most := widestGap(sum, order, mean)
 	switch {
-	case claimed == 0:
+	case most.waits == 0:
 		return "No fresh job of any tenant was claimed" + under(sum) + "."
-	case claimed == 1:
+	case most.waits == 1:
 		return "Fresh jobs of one tenant alone were claimed: there is no other to compare it with."
 	case most.ratio < similar:
 		return tenantsAlike(sum) + "."
 	}
+	high, _ := mean(most.policy, most.slow)
+	low, _ := mean(most.policy, most.quick)
 	return fmt.Sprintf("Fresh jobs of %s wait %s on the mean with %s, those of the quickest tenant %s.",
-		tenantName(sum, most.slow), seconds(most.high), policyName(sum.Policies[most.policy].Label), seconds(most.low))
+		tenantName(sum, most.slow), seconds(high), policyName(sum.Policies[most.policy].Label), seconds(low))
 }
 
 // tenantsAlike returns the beginning of a sentence about tenants whose waits do not differ.
@@ -213,30 +222,22 @@ const enoughJobs = 1000
 // slowestTenant returns a sentence about the policy under which the p99 waits of tenants differ most; "" if fewer than
 // two tenants have enough jobs.
 func slowestTenant(sum *results.Summary, known int) string {
-	policy, slow, quick, most := 0, 0, 0, 0.0
-	for i := range sum.Data {
-		waits := sum.Data[i].TenantWaits
-		list := slices.DeleteFunc(slowestFirst(waits[:known]), func(k int) bool { return waits[k].Jobs < enoughJobs })
-		if len(list) < 2 {
-			continue
-		}
-		high, low := list[0], list[len(list)-1]
-		ratio := 1.0 // of two that did not wait
-		if waits[high].P99 > 0 {
-			ratio = waits[high].P99 / max(waits[low].P99, waits[high].P99/1e6)
-		}
-		if ratio > most {
-			policy, slow, quick, most = i, high, low, ratio
-		}
+	tenants := make([]int, known)
+	for k := range tenants {
+		tenants[k] = k
 	}
+	most := widestGap(sum, tenants, func(policy, k int) (float64, bool) {
+		w := &sum.Data[policy].TenantWaits[k]
+		return w.P99, w.Jobs >= enoughJobs
+	})
 	switch {
-	case most == 0:
+	case most.waits < 2:
 		return ""
-	case most < similar:
+	case most.ratio < similar:
 		return tenantsAlike(sum) + ": their p99 differ by less than a quarter."
 	}
-	waits := sum.Data[policy].TenantWaits
+	waits := sum.Data[most.policy].TenantWaits
 	return fmt.Sprintf("With %s the p99 of fresh waits is %s for %s and %s for %s.",
-		policyName(sum.Policies[policy].Label), waitWords(waits[slow]), tenantName(sum, slow), waitWords(waits[quick]),
-		tenantName(sum, quick))
+		policyName(sum.Policies[most.policy].Label), waitWords(waits[most.slow]), tenantName(sum, most.slow),
+		waitWords(waits[most.quick]), tenantName(sum, most.quick))
 }

@@ -113,7 +113,7 @@ func (w *walk) configure() {
 	c.Leader.TTL, c.Leader.Renew = 500*ms, 150*ms
 	retry := &policies.Backoff{MaxAttempts: 3, Kind: policies.Exponential, First: 20 * ms, Factor: 2, Max: time.Second}
 	deadline := of(w, 0, 5*time.Second)
-	retry.Jitter = policies.NewJitter(policies.Full, retry.Jitter.Share())
+	retry.Jitter = policies.Jitter{Kind: policies.Full}
 	retry.Free, retry.FreeMax = []engine.ErrorKind{engine.Throttled}, 1
 	c.Kinds = []engine.KindConfig{{Retry: retry, Deadline: deadline, Timeout: of(w, 0, 30*ms)}, {Retry: retry, Deadline: deadline, Timeout: of(w, 0, 30*ms, 90*ms)}}
 	c.Policy = of[engine.Policy](w, policies.FIFO{}, policies.FIFO{}, policies.FreshFirst{}, policies.InFlightCap{Retries: 1},

@@ -27,7 +27,7 @@ func TestParseAddend(t *testing.T) {
 			if err != nil || got != tt.want || got.String() != tt.back || !isAddend(tt.text) {
 				t.Errorf("got %+v, %q, %v; want %+v, %q", got, got.String(), err, tt.want, tt.back)
 			}
-			if again, err := ParseJitter(tt.back); err != nil || again != NewAdded(tt.want) || again.String() != tt.back {
+			if again, err := ParseJitter(tt.back); err != nil || again != (Jitter{Kind: Added, Addend: tt.want}) || again.String() != tt.back {
 				t.Errorf("as a jitter: %v, %v", again, err)
 			}
 		})
@@ -55,7 +55,7 @@ func TestGrowingAddend(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"+9s", "+0.5s", "+.5s"} {
-		if j, err := ParseJitter(text); err != nil || j.Kind() != Added {
+		if j, err := ParseJitter(text); err != nil || j.Kind != Added {
 			t.Errorf("%s: %v, %v", text, j, err)
 		}
 	}

@@ -33,9 +33,6 @@ var backoffKindNames = [numBackoffKinds]string{
 // String returns the name of the backoff kind in scenarios, such as "linear".
 func (k BackoffKind) String() string { return backoffKindNames[k] }
 
-// BackoffKinds returns the names of all backoff kinds in scenarios, in the order of their constants.
-func BackoffKinds() []string { return slices.Clone(backoffKindNames[:]) }
-
 // ParseBackoffKind returns the backoff kind with the name s in scenarios, such as "linear".
 func ParseBackoffKind(s string) (BackoffKind, error) {
 	i := slices.Index(backoffKindNames[:], s)
@@ -116,7 +113,7 @@ func (b *Backoff) Validate() error {
 	all.add(b.Scale < 0, "scale: %d is negative", b.Scale)
 	all.add(b.Kind == Table && len(b.Delays) == 0, "delays: the table is empty")
 	all.add(b.Kind == Random && b.Distribution == nil, "delay: random needs a distribution")
-	all.add(b.Kind == Random && b.Jitter.kind != NoJitter,
+	all.add(b.Kind == Random && b.Jitter.Kind != NoJitter,
 		"jitter: %v does not go with a random backoff, which is drawn already", b.Jitter)
 	all.add(b.MaxAttempts < 0, "max-attempts: %d is negative", b.MaxAttempts)
 	all.add(b.FreeMax < -1, "free-max: %d is negative", b.FreeMax)
@@ -149,7 +146,7 @@ func (b *Backoff) draw(n int64, last time.Duration, u float64) time.Duration {
 	switch {
 	case b.Kind == Random:
 		return max(0, min(b.Distribution.Duration(u), b.limit()))
-	case b.Jitter.kind == Decorrelated:
+	case b.Jitter.Kind == Decorrelated:
 		return min(decorrelate(b.Delay(1), last, u), b.limit())
 	}
 	return b.Jitter.apply(b.Delay(n), n, u)

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"qsim/engine"
-	"qsim/engine/quantity"
 	"qsim/policies"
 )
 
@@ -71,7 +70,7 @@ func ExampleNew() {
 func ExampleBackoff() {
 	backoff := policies.Backoff{
 		Kind: policies.Exponential, First: 500 * time.Millisecond, Factor: 2, Max: 30 * time.Second,
-		Jitter: policies.NewJitter(policies.Full, quantity.Share{}), MaxAttempts: 4,
+		Jitter: policies.Jitter{Kind: policies.Full}, MaxAttempts: 4,
 	}
 	for failures := range int32(4) {
 		job := engine.Job{Delivery: failures + 1, Charged: failures + 1, Failures: failures}

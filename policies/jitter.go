@@ -30,21 +30,10 @@ var jitterNames = [...]string{NoJitter: "none", Full: "full", Equal: "equal", De
 // Jitter spreads the delays of retries, so that jobs that failed together do not return together. The zero Jitter
 // spreads none.
 type Jitter struct {
-	kind   JitterKind
-	share  quantity.Share // share of Around, Above and Below jitter
-	addend Addend         // random time of Added jitter
+	Kind   JitterKind
+	Share  quantity.Share // Around, Above and Below: largest part of a delay that is added or taken away
+	Addend Addend         // Added: random time that is added to each delay
 }
-
-// NewJitter returns the jitter of that kind, with the share of Around, Above or Below. For Added call NewAdded.
-func NewJitter(kind JitterKind, share quantity.Share) Jitter {
-	if kind < Around {
-		share = quantity.Share{}
-	}
-	return Jitter{kind: kind, share: share}
-}
-
-// NewAdded returns the jitter that adds to each delay a random time, distributed as a describes.
-func NewAdded(a Addend) Jitter { return Jitter{kind: Added, addend: a} }
 
 // JitterWords returns the kinds of jitter without a parameter as scenarios spell them: none, full, equal, decorrelated.
 func JitterWords() []string { return slices.Clone(jitterNames[:Around]) }
@@ -53,7 +42,7 @@ func JitterWords() []string { return slices.Clone(jitterNames[:Around]) }
 // "-50%", or an addend such as "+30s".
 func ParseJitter(text string) (Jitter, error) {
 	if kind := slices.Index(jitterNames[:Around], text); kind >= 0 {
-		return Jitter{kind: JitterKind(kind)}, nil
+		return Jitter{Kind: JitterKind(kind)}, nil
 	}
 	if isAddend(text) {
 		a, err := parseAddend(text)
@@ -61,7 +50,7 @@ func ParseJitter(text string) (Jitter, error) {
 			return Jitter{}, &quantity.Error{Message: fmt.Sprintf("bad jitter %s: %v", quantity.Quote(text), err),
 				Help: "write +30s, +30s/1s for whole seconds, or +10s*n/1s to grow with the n-th failure"}
 		}
-		return NewAdded(a), nil
+		return Jitter{Kind: Added, Addend: a}, nil
 	}
 	kind, body := NoJitter, text
 	for _, form := range []struct {
@@ -89,9 +78,9 @@ func ParseJitter(text string) (Jitter, error) {
 		return Jitter{}, e
 	}
 	if share.Num == 0 {
-		kind = NoJitter
+		return Jitter{}, nil
 	}
-	return NewJitter(kind, share), nil
+	return Jitter{Kind: kind, Share: share}, nil
 }
 
 // UnmarshalText parses a jitter as ParseJitter does.
@@ -103,32 +92,23 @@ func (j *Jitter) UnmarshalText(text []byte) (err error) {
 // MarshalText returns the jitter in the form of String.
 func (j Jitter) MarshalText() ([]byte, error) { return []byte(j.String()), nil }
 
-// Kind returns the kind of the jitter: the formula by which it spreads delays.
-func (j Jitter) Kind() JitterKind { return j.kind }
-
-// Share returns the largest part of a delay that Around, Above or Below jitter adds or takes away, 0 for other kinds.
-func (j Jitter) Share() quantity.Share { return j.share }
-
-// Addend returns the random time that Added jitter adds, the zero Addend for any other kind.
-func (j Jitter) Addend() Addend { return j.addend }
-
 // String returns the jitter as text, such as "±20%", in the form that ParseJitter parses.
 func (j Jitter) String() string {
 	switch {
-	case j.kind < Around:
-		return jitterNames[j.kind]
-	case j.kind == Added:
-		return j.addend.String()
+	case j.Kind < Around:
+		return jitterNames[j.Kind]
+	case j.Kind == Added:
+		return j.Addend.String()
 	}
-	return jitterNames[j.kind] + j.share.String()
+	return jitterNames[j.Kind] + j.Share.String()
 }
 
 // apply returns the delay d after a job's n-th failure with jitter, by the uniform random draw u in (0, 1).
 // Decorrelated jitter, which needs the previous delay, is computed by decorrelate instead.
 func (j Jitter) apply(d time.Duration, n int64, u float64) time.Duration {
-	num, den := j.share.Fraction()
+	num, den := j.Share.Fraction()
 	spread := time.Duration(quantity.Scale(int64(d), num, den))
-	switch j.kind {
+	switch j.Kind {
 	case Full:
 		return part(d, u)
 	case Equal:
@@ -140,7 +120,7 @@ func (j Jitter) apply(d time.Duration, n int64, u float64) time.Duration {
 	case Below:
 		return d - spread + part(spread, u)
 	case Added:
-		return saturate(d, j.addend.draw(n, u))
+		return saturate(d, j.Addend.draw(n, u))
 	}
 	return d
 }

@@ -13,7 +13,6 @@ import (
 	"qsim/engine/keyed"
 	"qsim/engine/live"
 	"qsim/engine/memstore"
-	"qsim/engine/quantity"
 	"qsim/engine/sim"
 	"qsim/policies"
 )
@@ -63,7 +62,7 @@ const scheduleEnds = 20 * time.Second
 
 // scriptEngine is the engine of both worlds.
 func scriptEngine() engine.Config {
-	c := live.Defaults(4, &policies.Backoff{Kind: policies.Exponential, First: 211 * ms, Factor: 2, Jitter: policies.NewJitter(policies.Full, quantity.Share{}),
+	c := live.Defaults(4, &policies.Backoff{Kind: policies.Exponential, First: 211 * ms, Factor: 2, Jitter: policies.Jitter{Kind: policies.Full},
 		MaxAttempts: 3, Free: []engine.ErrorKind{engine.Throttled}, FreeMax: 1})
 	c.Lease = engine.LeaseConfig{TTL: 1009 * ms, Heartbeat: 307 * ms}
 	c.Reaper.Every = 503 * ms

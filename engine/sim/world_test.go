@@ -9,7 +9,6 @@ import (
 	"qsim/engine/dist"
 	"qsim/engine/keyed"
 	"qsim/engine/memstore"
-	"qsim/engine/quantity"
 	"qsim/engine/sim"
 	"qsim/policies"
 )
@@ -194,7 +193,7 @@ func newWorld(t testing.TB, seed uint64, jobs uint64, rate float64) *world {
 		Reaper: engine.ReaperConfig{Every: time.Second, Batch: 100, OnStart: true},
 		Leader: struct{ TTL, Renew time.Duration }{10 * time.Second, 5 * time.Second},
 		Kinds: []engine.KindConfig{{Timeout: 5 * time.Minute, Retry: &policies.Backoff{MaxAttempts: 8, Kind: policies.Exponential,
-			First: 500 * time.Millisecond, Factor: 2, Max: 30 * time.Second, Jitter: policies.NewJitter(policies.Full, quantity.Share{})}}},
+			First: 500 * time.Millisecond, Factor: 2, Max: 30 * time.Second, Jitter: policies.Jitter{Kind: policies.Full}}}},
 	}
 	w.config.Policy = func(int32) engine.Policy { return policies.FIFO{} }
 	return w

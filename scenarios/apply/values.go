@@ -219,11 +219,11 @@ func delaysOf(b *policies.Backoff) (delays []time.Duration, err error) {
 
 // spread returns the range [low, low+span] of the factor by which jitter multiplies a delay; known: it is a factor.
 func spread(j policies.Jitter) (low, span float64, known bool) {
-	share := j.Share().Float()
+	share := j.Share.Float()
 	of, known := map[policies.JitterKind][2]float64{
 		policies.NoJitter: {1, 0}, policies.Full: {0, 1}, policies.Equal: {0.5, 0.5},
 		policies.Around: {1 - share, 2 * share}, policies.Above: {1, share}, policies.Below: {1 - share, share},
-	}[j.Kind()]
+	}[j.Kind]
 	return of[0], of[1], known
 }
 

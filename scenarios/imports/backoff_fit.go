@@ -223,7 +223,7 @@ const chains = 4000
 func pauseOf(b *policies.Backoff, n int) (q [3]float64) {
 	free := *b
 	free.MaxAttempts, free.Never = 0, nil
-	if free.Jitter.Kind() != policies.Decorrelated || n == 1 {
+	if free.Jitter.Kind != policies.Decorrelated || n == 1 {
 		for k, u := range percentiles {
 			_, delay := free.Next(&engine.Job{Failures: int32(n - 1)}, engine.Panicked, u)
 			q[k] = delay.Seconds()
@@ -249,9 +249,9 @@ func pauseOf(b *policies.Backoff, n int) (q [3]float64) {
 // grain returns the granularity, in s, of a backoff's delays after n failures, so of their quantiles, too: some systems
 // draw jitter in whole seconds. It is 0 for continuous delays.
 func grain(b *policies.Backoff, n int) float64 {
-	if b.Jitter.Kind() != policies.Added {
+	if b.Jitter.Kind != policies.Added {
 		return 0
 	}
-	a := b.Jitter.Addend()
+	a := b.Jitter.Addend
 	return float64(plain.Either(a.Grows == policies.GrowDraw, n, 1)) * a.Step.Seconds()
 }

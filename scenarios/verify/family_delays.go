@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"qsim/engine"
-	"qsim/engine/quantity"
 	"qsim/policies"
 )
 
@@ -40,7 +39,7 @@ func jitterMoments(p *params) ([]experiment, error) {
 		p.wrong("params.kind: %w", err)
 		return nil, nil
 	}
-	if kind.Kind() == policies.Decorrelated {
+	if kind.Kind == policies.Decorrelated {
 		return decorrelatedMoments(p)
 	}
 	b := &policies.Backoff{Kind: policies.Exponential, First: scaledUnit(p.positive("base")),
@@ -75,7 +74,7 @@ func decorrelatedMoments(p *params) ([]experiment, error) {
 		return nil, fmt.Errorf("with a cap a delay is no linear function: see decorr_cap")
 	}
 	b := &policies.Backoff{Kind: policies.Fixed, First: scaledUnit(p.positive("base")) / 100,
-		Jitter: policies.NewJitter(policies.Decorrelated, quantity.Share{})}
+		Jitter: policies.Jitter{Kind: policies.Decorrelated}}
 	last := func(u func(i int) float64) float64 {
 		j := engine.Job{Charged: 1}
 		for i := range n {

@@ -69,8 +69,8 @@ func undisturbed(b *policies.Backoff, n float64) float64 {
 
 // jittered returns the shortest and the longest delay, with jitter, for a backoff of d nanoseconds after failure n.
 func jittered(b *policies.Backoff, n, d float64) (low, high float64) {
-	share := d * b.Jitter.Share().Float()
-	switch b.Jitter.Kind() {
+	share := d * b.Jitter.Share.Float()
+	switch b.Jitter.Kind {
 	case policies.Full:
 		return 0, d
 	case policies.Equal:
@@ -82,7 +82,7 @@ func jittered(b *policies.Backoff, n, d float64) (low, high float64) {
 	case policies.Below:
 		return d - share, d
 	case policies.Added:
-		a := b.Jitter.Addend()
+		a := b.Jitter.Addend
 		if a.Grows == policies.GrowsNot {
 			n = 1
 		}

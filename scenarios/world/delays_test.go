@@ -26,11 +26,11 @@ func TestDelayBounds(t *testing.T) {
 		{policies.Backoff{Kind: policies.Exponential, First: s, Factor: 2, Max: 10 * s}, 1 << 20, 10 * s, 10 * s},
 		{policies.Backoff{Kind: policies.Exponential, First: 0, Factor: 2, Plus: s}, 9, s, s},
 		{policies.Backoff{Kind: policies.Exponential, First: s, Factor: 2, Scale: 5, MaxAttempts: 20}, 12, 4 * s, 4 * s},
-		{policies.Backoff{Kind: policies.Exponential, First: s, Factor: 3, Jitter: policies.NewJitter(policies.Full, quantity.Share{})}, 2, 0, 3 * s},
-		{policies.Backoff{Kind: policies.Exponential, First: s, Factor: 3, Jitter: policies.NewJitter(policies.Equal, quantity.Share{})}, 3, 4500 * time.Millisecond, 9 * s},
-		{policies.Backoff{Kind: policies.Fixed, First: 10 * s, Jitter: policies.NewJitter(policies.Around, quantity.Percent(20))}, 4, 8 * s, 12 * s},
-		{policies.Backoff{Kind: policies.Fixed, First: 10 * s, Jitter: policies.NewJitter(policies.Decorrelated, quantity.Share{}), Max: 60 * s}, 1, 10 * s, 30 * s},
-		{policies.Backoff{Kind: policies.Fixed, First: 10 * s, Jitter: policies.NewJitter(policies.Decorrelated, quantity.Share{}), Max: 60 * s}, 2, 10 * s, 60 * s},
+		{policies.Backoff{Kind: policies.Exponential, First: s, Factor: 3, Jitter: policies.Jitter{Kind: policies.Full}}, 2, 0, 3 * s},
+		{policies.Backoff{Kind: policies.Exponential, First: s, Factor: 3, Jitter: policies.Jitter{Kind: policies.Equal}}, 3, 4500 * time.Millisecond, 9 * s},
+		{policies.Backoff{Kind: policies.Fixed, First: 10 * s, Jitter: policies.Jitter{Kind: policies.Around, Share: quantity.Percent(20)}}, 4, 8 * s, 12 * s},
+		{policies.Backoff{Kind: policies.Fixed, First: 10 * s, Jitter: policies.Jitter{Kind: policies.Decorrelated}, Max: 60 * s}, 1, 10 * s, 30 * s},
+		{policies.Backoff{Kind: policies.Fixed, First: 10 * s, Jitter: policies.Jitter{Kind: policies.Decorrelated}, Max: 60 * s}, 2, 10 * s, 60 * s},
 		{policies.Backoff{Kind: policies.Linear, First: s, Step: 2 * s}, 4, 7 * s, 7 * s},
 		{policies.Backoff{Kind: policies.Fibonacci, First: s}, 7, 13 * s, 13 * s},
 		{policies.Backoff{Kind: policies.Polynomial, Power: 4, Plus: 15 * s}, 3, 96 * s, 96 * s},
@@ -74,19 +74,18 @@ func TestDelayBoundsOfMany(t *testing.T) {
 func TestDelaysKeepTheirBounds(t *testing.T) {
 	jitters := []string{"none", "full", "equal", "decorrelated", "±20%", "+10%", "-50%", "+30s", "+10s*n", "+30s/1s*n"}
 	rand := keyed.Rand{Seed: 1}
-	for _, kind := range policies.BackoffKinds() {
+	for kind := policies.NoBackoff; kind <= policies.Random; kind++ {
 		for _, text := range jitters {
-			b := policies.Backoff{First: 700 * time.Millisecond, Factor: 1.7, Step: 3 * time.Second, Power: 3, Less: 1, Plus: time.Second,
+			b := policies.Backoff{Kind: kind, First: 700 * time.Millisecond, Factor: 1.7, Step: 3 * time.Second, Power: 3, Less: 1, Plus: time.Second,
 				Delays: []time.Duration{time.Second, 9 * time.Second, 4 * time.Second}, Max: time.Hour}
-			var err, problem error
-			b.Kind, err = policies.ParseBackoffKind(kind)
-			b.Jitter, problem = policies.ParseJitter(text)
+			var err error
+			b.Jitter, err = policies.ParseJitter(text)
 			if b.Kind == policies.Random {
 				d, _ := dist.Exponential(100)
 				b.Distribution, b.Jitter = &d, policies.Jitter{}
 			}
-			if err != nil || problem != nil || b.Validate() != nil {
-				t.Fatal(err, problem, b.Validate())
+			if err != nil || b.Validate() != nil {
+				t.Fatal(err, b.Validate())
 			}
 			last := time.Duration(0)
 			bounds := delayBounds(&b)

@@ -1,10 +1,6 @@
 package policies
 
-import (
-	"errors"
-
-	"qsim/engine"
-)
+import "qsim/engine"
 
 var _ = builtIn(Kind{
 	rank: 150, Name: "aging", Needs: NeedsPlaces, Cost: CostNothing, State: StateNone,
@@ -14,14 +10,12 @@ var _ = builtIn(Kind{
 		"still counts: a job n steps behind waits as an urgent one after n times every. A cap takes that promise " +
 		"away from jobs that are further behind than it.",
 	Params: []Param{
-		{Name: "every", Type: TypeDuration, Default: "30s", Doc: "waiting time that is worth one step of priority"},
+		{Name: "every", Type: TypeDuration, Default: "30s", Positive: true,
+			Doc: "waiting time that is worth one step of priority"},
 		{Name: "cap", Type: TypeNumber, Default: "0", Doc: "most steps that a job may gain; 0: no bound"},
 	},
 	New: func(a Arguments) (engine.Policy, error) {
-		every := a.Duration("every")
-		if every == 0 {
-			return nil, errors.New("every: 0s is not positive")
-		}
-		return Ordered{Order: engine.Aging, Rule: &engine.Rule{Every: every, Cap: a.Number("cap")}}, nil
+		rule := &engine.Rule{Every: a.Duration("every"), Cap: a.Number("cap")}
+		return Ordered{Order: engine.Aging, Rule: rule}, nil
 	},
 })

@@ -12,16 +12,13 @@ var _ = builtIn(Kind{
 	Doc: "As inflight-cap, with a cap in each node that starts at max, falls to nine tenths at every retry that " +
 		"fails and rises by one whenever as many retries as the cap have succeeded.",
 	Params: []Param{
-		{Name: "min", Type: TypeCountOrShare, Default: "1",
+		{Name: "min", Type: TypeCountOrShare, Default: "1", Positive: true,
 			Doc: "lowest cap: a count of at least 1, or a share of the workers of a node"},
 		{Name: "max", Type: TypeCountOrShare, Default: "100%", Doc: "highest cap"},
 	},
 	New: func(a Arguments) (engine.Policy, error) {
 		p := &AIMD{Min: a.OfWorkers("min"), Max: a.OfWorkers("max")}
-		switch {
-		case p.Min == 0:
-			return nil, fmt.Errorf("min: %v is not positive", a.Value("min"))
-		case p.Max < p.Min:
+		if p.Max < p.Min {
 			return nil, fmt.Errorf("max: %v is less than min, %v, of %d workers", a.Value("max"), a.Value("min"), a.Workers)
 		}
 		return p, nil

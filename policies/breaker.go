@@ -1,7 +1,6 @@
 package policies
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -19,18 +18,13 @@ var _ = builtIn(Kind{
 		"workers. A dependency that is down gets one call per node and time. Workers idle while its jobs are " +
 		"ready.",
 	Params: []Param{
-		{Name: "failures", Type: TypeNumber, Default: "5", Doc: "failures in a row that open a breaker"},
-		{Name: "probe-after", Type: TypeDuration, Default: "1m",
+		{Name: "failures", Type: TypeNumber, Default: "5", Positive: true, Doc: "failures in a row that open a breaker"},
+		{Name: "probe-after", Type: TypeDuration, Default: "1m", Positive: true,
 			Doc: "time from opening to a try, and from one try to the next"},
 	},
 	New: func(a Arguments) (engine.Policy, error) {
 		p := &Breaker{Failures: int(a.Number("failures")), ProbeAfter: a.Duration("probe-after")}
-		switch {
-		case p.Failures == 0:
-			return nil, errors.New("failures: 0 is not positive")
-		case p.ProbeAfter == 0:
-			return nil, errors.New("probe-after: 0s is not positive")
-		case len(a.Classes) > mostClasses:
+		if len(a.Classes) > mostClasses {
 			return nil, fmt.Errorf("%d job classes: it can tell %d apart", len(a.Classes), mostClasses)
 		}
 		var names []string

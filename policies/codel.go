@@ -1,7 +1,6 @@
 package policies
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -16,7 +15,8 @@ var _ = builtIn(Kind{
 		"queue). What has waited longer is buried, at a claim and without an attempt, or served after everything " +
 		"else. Under overload what is served was served soon. No worker idles for it.",
 	Params: []Param{
-		{Name: "target", Type: TypeDuration, Default: "5s", Doc: "longest wait while there is a standing queue"},
+		{Name: "target", Type: TypeDuration, Default: "5s", Positive: true,
+			Doc: "longest wait while there is a standing queue"},
 		{Name: "interval", Type: TypeDuration, Default: "1m",
 			Doc: "longest wait otherwise, and how long an empty queue is remembered; at least target"},
 		{Name: "then", Type: TypeChoice, Default: "bury", Choices: []string{"bury", "last"},
@@ -25,10 +25,7 @@ var _ = builtIn(Kind{
 	},
 	New: func(a Arguments) (engine.Policy, error) {
 		p := &CoDel{Target: a.Duration("target"), Interval: a.Duration("interval"), Last: a.Value("then") == "last"}
-		switch {
-		case p.Target == 0:
-			return nil, errors.New("target: 0s is not positive")
-		case p.Interval < p.Target:
+		if p.Interval < p.Target {
 			return nil, fmt.Errorf("interval: %v is less than the target of %v", p.Interval, p.Target)
 		}
 		return p, nil

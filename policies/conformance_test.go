@@ -48,7 +48,7 @@ var others = []variant{
 
 func newPolicy(t testing.TB, kind string, texts map[string]string, workers int) engine.Policy {
 	t.Helper()
-	policy, err := NewFor(kind, parse(t, kind, texts), workers, testClasses)
+	policy, err := New(kind, parse(t, kind, texts), workers, testClasses)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,9 +6,9 @@
 // and parameters, and its type, with what it guarantees. An invariant checker verifies guarantees by the recorded
 // events of a run; those that events do not show, a Law verifies by the policy's plans.
 //
-// A policy value belongs to one engine and may keep state; New makes one from the name and parameters in a scenario
-// file, NewFor also from the job classes and their dependencies, and Kinds lists all kinds. Each engine's policy counts
-// for itself: divide a cap for a fleet by the number of engines.
+// A policy value belongs to one engine and may keep state; New makes one from the name, parameters and job
+// classes in a scenario file, and Kinds lists all kinds. Each engine's policy counts for itself: divide a cap for a
+// fleet by the number of engines.
 //
 // # Writing one's own
 //

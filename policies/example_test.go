@@ -52,7 +52,7 @@ func ExampleNew() {
 		fmt.Println(err)
 		return
 	}
-	policy, err := policies.New("weighted", map[string]policies.Value{"fresh": share}, 100)
+	policy, err := policies.New("weighted", map[string]policies.Value{"fresh": share}, 100, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

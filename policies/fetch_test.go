@@ -343,7 +343,7 @@ func TestMeanQuantum(t *testing.T) {
 		{[]Class{{Name: "a", Cost: 1}, {Name: "b", Cost: 1}, {Name: "c", Cost: 1}}, 1},
 		{[]Class{{Name: "a", Cost: math.MaxInt64}, {Name: "b", Cost: math.MaxInt64}}, math.MaxInt64},
 	} {
-		p, err := NewFor("tenant-drr", nil, 4, tt.classes)
+		p, err := New("tenant-drr", nil, 4, tt.classes)
 		if err != nil {
 			t.Fatal(err)
 		}

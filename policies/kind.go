@@ -148,15 +148,11 @@ func isName(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" && s[0] != '-'
 }
 
-// New makes a policy as NewFor does, for unknown job classes: all jobs count as one class that calls one dependency.
-func New(kind string, values map[string]Value, workers int) (engine.Policy, error) {
-	return NewFor(kind, values, workers, nil)
-}
-
-// NewFor makes a policy of the kind with that name for one engine with that number of workers. values holds parameters
-// by name, and others have their defaults; classes are the scenario's, by job kind. Policies keep state: every engine
-// needs its own. An error names every parameter that is unknown, of the wrong type or out of range.
-func NewFor(kind string, values map[string]Value, workers int, classes []Class) (engine.Policy, error) {
+// New makes a policy of the kind with that name for one engine with that number of workers. values holds parameters by
+// name, and others have their defaults; classes are the scenario's, by job kind, or none if they are unknown: all jobs
+// then count as one class that calls one dependency. Policies keep state: every engine needs its own. An error names
+// every parameter that is unknown, of the wrong type or out of range.
+func New(kind string, values map[string]Value, workers int, classes []Class) (engine.Policy, error) {
 	k, err := Find(kind)
 	if err != nil {
 		return nil, err
@@ -203,6 +199,8 @@ func (k *Kind) arguments(values map[string]Value, workers int) (Arguments, error
 			}
 		}
 		all.add(v.typ != p.Type, "%s: want a %s, got %s", p.Name, p.Type, cmp.Or(v.typ, "nothing"))
+		zero := strings.TrimRight(v.String(), "s%") == "0" // 0, 0s or 0%
+		all.add(p.Positive && zero, "%s: %v is not positive", p.Name, v)
 		if p.Type == TypeChoice && v.typ == TypeChoice {
 			all.add(!slices.Contains(p.Choices, v.of.(string)),
 				"%s: %q is none of %s", p.Name, v.of, strings.Join(p.Choices, ", "))

@@ -67,7 +67,7 @@ func TestAdd(t *testing.T) {
 	if len(added) != 2 || added[0].Name != "odd-1" || added[1].Name != "odd-2" || len(Kinds()) != len(before)+2 {
 		t.Errorf("added %v", added)
 	}
-	if p, err := New("odd-2", map[string]Value{"part": {TypeShare, quantity.Percent(9)}}, 3); err != nil || p != (FIFO{}) {
+	if p, err := New("odd-2", map[string]Value{"part": {TypeShare, quantity.Percent(9)}}, 3, nil); err != nil || p != (FIFO{}) {
 		t.Errorf("made %v, %v", p, err)
 	}
 	choice := good

@@ -104,7 +104,7 @@ func TestNewRefuses(t *testing.T) {
 		{"queues", parse(t, "queues", map[string]string{"weights": "{high: 2, low: 1}"}), 1, "policy queues: weights: there is no job class high|weights: there is no job class low"},
 		{"deadline", parse(t, "deadline", map[string]string{"budget": "{high: 2s}"}), 1, "policy deadline: budget: there is no job class high|budget: job class all has none"},
 	} {
-		policy, err := New(tt.kind, tt.values, tt.workers) // of one class, named all
+		policy, err := New(tt.kind, tt.values, tt.workers, nil) // of one class, named all
 		if err == nil || policy != nil || strings.ReplaceAll(err.Error(), "\n", "|") != tt.want {
 			t.Errorf("%s: got %v, error %v; want %s", tt.kind, policy, err, tt.want)
 		}
@@ -115,7 +115,7 @@ func TestNewRefuses(t *testing.T) {
 func TestTooManyClasses(t *testing.T) {
 	for _, kind := range []string{"breaker", "queues"} {
 		for _, classes := range []int{64, 65} {
-			if _, err := NewFor(kind, nil, 1, make([]Class, classes)); (err == nil) != (classes == 64) {
+			if _, err := New(kind, nil, 1, make([]Class, classes)); (err == nil) != (classes == 64) {
 				t.Errorf("%s of %d classes: %v", kind, classes, err)
 			}
 		}
@@ -145,8 +145,8 @@ func TestKinds(t *testing.T) {
 			}
 			values[param.Name] = value
 		}
-		defaults, err := New(kind.Name, nil, 100)
-		given, givenErr := New(kind.Name, values, 100)
+		defaults, err := New(kind.Name, nil, 100, nil)
+		given, givenErr := New(kind.Name, values, 100, nil)
 		if err != nil || givenErr != nil || !reflect.DeepEqual(defaults, given) {
 			t.Errorf("%s: %+v, %v by default, %+v, %v with the defaults given", kind.Name, defaults, err, given, givenErr)
 		}

@@ -13,12 +13,13 @@ import (
 
 // Param describes a parameter of a kind of policy, as scenarios set it and help lists it.
 type Param struct {
-	Name    string   // name in scenario files
-	Type    string   // one of the Type constants
-	Default string   // default value, as text for ParseValue
-	Doc     string   // description, a phrase
-	Choices []string // allowed values of a TypeChoice
-	Amount  bool     // a TypeNumber to be chosen in proportion to the load, such as the tokens of a bucket
+	Name     string   // name in scenario files
+	Type     string   // one of the Type constants
+	Default  string   // default value, as text for ParseValue
+	Doc      string   // description, a phrase
+	Choices  []string // allowed values of a TypeChoice
+	Positive bool     // a value of 0 is an error
+	Amount   bool     // a TypeNumber to be chosen in proportion to the load, such as the tokens of a bucket
 }
 
 // TypeShare and the constants below are the types of parameters. Comments show, for each, an example of its text and

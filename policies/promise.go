@@ -100,12 +100,12 @@ func Guarantees(p engine.Policy) Promise {
 // Entitled returns the share of claims, in [0, 1], that a policy of that kind with those parameter values guarantees to
 // fresh jobs while fresh jobs and retries are both ready; 0 for none, or for an invalid policy.
 func Entitled(kind string, values map[string]Value) float64 {
-	policy, _ := New(kind, values, 1) // no policy at all guarantees nothing
+	policy, _ := New(kind, values, 1, nil) // no policy at all guarantees nothing
 	return Guarantees(policy).Share.Float()
 }
 
 // Conserving reports whether policies of kind k, with default parameters, leave no worker idle while a job is ready.
 func (k *Kind) Conserving() bool {
-	policy, _ := New(k.Name, nil, 100)
+	policy, _ := New(k.Name, nil, 100, nil)
 	return Guarantees(policy).Conserving
 }

@@ -1,7 +1,6 @@
 package policies
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -21,18 +20,15 @@ var _ = builtIn(Kind{
 		{Name: "min-rate", Type: TypeRate, Default: "10/s",
 			Doc: "retries allowed besides, whatever the first claims; with 0/s, retries left when fresh jobs stop " +
 				"never run"},
-		{Name: "window", Type: TypeDuration, Default: "10s", Doc: "how long deposits and spending are remembered"},
+		{Name: "window", Type: TypeDuration, Default: "10s", Positive: true,
+			Doc: "how long deposits and spending are remembered"},
 	},
 	New: func(a Arguments) (engine.Policy, error) {
-		window := a.Duration("window")
-		if window == 0 {
-			return nil, errors.New("window: 0s is not positive")
-		}
 		rate := a.Value("min-rate").(quantity.Rate)
 		if rate.Den > finest {
 			return nil, fmt.Errorf("min-rate: %v has too many digits (at most 6 after the point)", rate)
 		}
-		return &RetryBudget{Ratio: a.Value("ratio").(quantity.Share), MinRate: rate, Window: window}, nil
+		return &RetryBudget{Ratio: a.Value("ratio").(quantity.Share), MinRate: rate, Window: a.Duration("window")}, nil
 	},
 })
 

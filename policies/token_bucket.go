@@ -1,7 +1,6 @@
 package policies
 
 import (
-	"errors"
 	"fmt"
 
 	"qsim/engine"
@@ -16,7 +15,7 @@ var _ = builtIn(Kind{
 		"free, outages stop retries. If no fresh job succeeds any more, an empty bucket stays empty.",
 	Params: []Param{
 		{Name: "capacity", Type: TypeNumber, Default: "500", Doc: "tokens in a full bucket", Amount: true},
-		{Name: "cost", Type: TypeNumber, Default: "5", Doc: "tokens that a retry takes"},
+		{Name: "cost", Type: TypeNumber, Default: "5", Positive: true, Doc: "tokens that a retry takes"},
 		{Name: "timeout-cost", Type: TypeNumber, Default: "10",
 			Doc: "tokens that a retry has cost if it fails by timeout"},
 		{Name: "refill", Type: TypeNumber, Default: "1", Doc: "tokens that a first attempt adds if it succeeds"},
@@ -25,8 +24,6 @@ var _ = builtIn(Kind{
 		p := &TokenBucket{Capacity: a.Number("capacity"), Cost: a.Number("cost"),
 			TimeoutCost: a.Number("timeout-cost"), Refill: a.Number("refill")}
 		switch {
-		case p.Cost == 0:
-			return nil, errors.New("cost: 0 is not positive")
 		case p.TimeoutCost < p.Cost:
 			return nil, fmt.Errorf("timeout-cost: %d is less than the cost of %d", p.TimeoutCost, p.Cost)
 		case p.Capacity < p.TimeoutCost:

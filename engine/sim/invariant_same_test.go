@@ -137,7 +137,7 @@ func TestPoliciesWithoutFailures(t *testing.T) {
 }
 
 func kindOf(t testing.TB, kind string, workers int) engine.Policy {
-	p, err := policies.New(kind, nil, workers)
+	p, err := policies.New(kind, nil, workers, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

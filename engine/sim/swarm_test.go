@@ -95,7 +95,7 @@ func swarmWorld(t testing.TB, seed uint64) *world {
 		w.sheds = 5 * time.Second
 	}
 	w.config.Policy = func(int32) engine.Policy {
-		p, err := policies.New(kind, nil, c.Workers)
+		p, err := policies.New(kind, nil, c.Workers, nil)
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}

@@ -260,7 +260,7 @@ func (d *die) compatible(p *plan) {
 	if p.workers < p.kind.Drawn.Workers {
 		d.kind(p, "fifo")
 	}
-	policy, _ := policies.New(p.kind.Name, nil, p.workers) // its parameters make no difference here
+	policy, _ := policies.New(p.kind.Name, nil, p.workers, nil) // its parameters make no difference here
 	gap, starves := p.has("engine.promoter.gap"), policies.Guarantees(policy).Starves
 	redrives := slices.ContainsFunc(p.storms, func(s string) bool { return strings.Contains(s, "redrive:") })
 	if gap || starves || redrives {

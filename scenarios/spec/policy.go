@@ -82,10 +82,10 @@ func (sc *Scenario) PolicyMaker(i int) (func() engine.Policy, error) {
 	classes := plain.Map(sc.Jobs, func(j JobClass) policies.Class {
 		return policies.Class{Name: j.Class, Calls: j.Calls, Cost: j.Service.Average().Std()}
 	})
-	if _, err := policies.NewFor(p.Kind, p.values, workers, classes); err != nil {
+	if _, err := policies.New(p.Kind, p.values, workers, classes); err != nil {
 		return nil, err
 	}
-	return func() engine.Policy { return plain.Must(policies.NewFor(p.Kind, p.values, workers, classes)) }, nil
+	return func() engine.Policy { return plain.Must(policies.New(p.Kind, p.values, workers, classes)) }, nil
 }
 
 // Select returns a copy of the scenario with only those policies that PoliciesNamed finds for names. Objectives are

@@ -87,7 +87,7 @@ func retryClaims(t *testing.T, text string) []time.Duration {
 	var claims []time.Duration
 	sc.Policies = nil
 	sc.Compare("watched", func(workers int) engine.Policy {
-		fifo, err := policies.New("fifo", nil, workers)
+		fifo, err := policies.New("fifo", nil, workers, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

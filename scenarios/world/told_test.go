@@ -49,7 +49,7 @@ func TestPlansWhenFree(t *testing.T) {
 			c := check.New(check.Rules{Nodes: 1, Node: engine.Config{Workers: 4}})
 			c.Record(&engine.Event{Kind: engine.NodeUp})
 			policy := func(int32) engine.Policy { return &planned{plans: [][]engine.Term{tt.claims, tt.follows}} }
-			right := func() engine.Policy { return plain.Must(policies.New("fifo", nil, 4)) }
+			right := func() engine.Policy { return plain.Must(policies.New("fifo", nil, 4, nil)) }
 			p := Watch(policy, right, c, true)(0)
 			p.Plan(&engine.View{Idle: 4}, nil)
 			for class, n := range tt.brings {

@@ -39,6 +39,7 @@ func TestHuge(t *testing.T) {
 		"comments":    strings.Repeat("#\n", 30_000) + smallest + "x: 1\n",
 		"storms":      smallest + "storms:\n" + lines(1500, "- {name: s%d}\n"),
 		"policies":    smallest + "policies:\n" + lines(60, "- {kind: fifo, label: p%d, with: {engine.workers: 0}}\n"),
+		"variants":    smallest + "policies:\n" + lines(1800, "- {kind: fifo, label: p%d, with: {engine.workers: 3}}\n"),
 		"percent":     smallest + "duration: " + strings.Repeat("1", 200_000) + "%\n",
 		"digits":      smallest + "seeds: " + strings.Repeat("1", 200_000) + "\n",
 		"exponent":    smallest + "seeds: 1e999999999\n",

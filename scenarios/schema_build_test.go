@@ -15,6 +15,7 @@ import (
 
 	"qsim/policies"
 	"qsim/results/measure"
+	"qsim/scenarios/checks"
 	"qsim/scenarios/reference"
 	"qsim/scenarios/spec"
 	"qsim/scenarios/validate"
@@ -206,11 +207,10 @@ func (b *schemaBuilder) names() {
 	priority.Minimum, priority.Maximum = "-32768", "32767"
 	property(b.def("JobClass"), "retry").Ref = reference.DefinitionsAt + "Retry"
 	one := uint64(1)
-	for _, list := range []struct {
-		key  string
-		most uint64
-	}{{"jobs", reference.MostClasses}, {"storms", reference.MostStorms}, {"dependencies", reference.MostDependencies}, {"policies", reference.MostPolicies}} {
-		property(b.root, list.key).MaxItems = &list.most
+	for key, list := range reference.Tables().Lists {
+		if most := uint64(list.Most); most > 0 {
+			property(b.root, key).MaxItems = &most
+		}
 	}
 	property(b.root, "jobs").MinItems = &one
 	property(b.root, "policies").MinItems = &one
@@ -262,7 +262,7 @@ func everything(t *testing.T) string {
 // scenario with every key.
 func (b *schemaBuilder) rules(t *testing.T) {
 	sc := load(t, everything(t))
-	c := sc.Checker(nil, nil)
+	c := checks.New(sc.Origin().Full, sc.Origin().Preset, nil, nil)
 	c.Asked = func(r reference.Rule, path []any) {
 		parent := b.at(path[:len(path)-1])
 		key, named := path[len(path)-1].(string)

@@ -5,6 +5,7 @@ package checks
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -21,8 +22,8 @@ import (
 
 // Checker collects the errors and warnings about a scenario whose single values are well-formed. Section looks up keys.
 type Checker struct {
-	Classes, Storms, Dependencies []NameAt // names that the scenario defines
-	Problems                      []Problem
+	Names    map[string][]NameAt // by list, such as jobs, the names of its elements; "" for one without
+	Problems []Problem
 
 	full    *yaml.Node                  // tree of the scenario, completed by presets and defaults
 	preset  map[*yaml.Node]string       // name of the preset that a node comes from
@@ -34,7 +35,18 @@ type Checker struct {
 // New returns a checker of a scenario with the YAML tree full, completed by presets and defaults. preset maps a node to
 // the name of the preset it is from; failed and unknown: positions of values not decoded and of unknown keys.
 func New(full *yaml.Node, preset map[*yaml.Node]string, failed, unknown map[yaml.Mark]bool) *Checker {
-	return &Checker{full: full, preset: preset, failed: failed, unknown: unknown, Asked: func(reference.Rule, []any) {}}
+	c := &Checker{full: full, preset: preset, failed: failed, unknown: unknown, Asked: func(reference.Rule, []any) {}}
+	c.Names = map[string][]NameAt{}
+	for key, value := range tree.Pairs(full) {
+		if list, known := reference.Tables().Lists[key.Value]; known && value.Kind == yaml.SequenceNode {
+			for i := range value.Content {
+				at := c.Whole().In(key.Value, i).Place(strings.Join(list.Names, " "))
+				name := NameAt{plain.When(at.Kind == yaml.ScalarNode, at.Value), at}
+				c.Names[key.Value] = append(c.Names[key.Value], name)
+			}
+		}
+	}
+	return c
 }
 
 // NameAt is a name that a scenario defines, such as that of a job class, with the YAML node of its definition.
@@ -126,7 +138,7 @@ func (c *Checker) Known(what string, at *yaml.Node, name string, there []NameAt)
 	if slices.Contains(names, name) {
 		return true
 	}
-	if len(c.Classes) == 0 && strings.HasPrefix(what, "job class") {
+	if len(c.Names["jobs"]) == 0 && strings.HasPrefix(what, "job class") {
 		return false // an error in jobs has already been reported
 	}
 	e := reference.UnknownName(what, name, names)
@@ -142,15 +154,29 @@ func (c *Checker) Known(what string, at *yaml.Node, name string, there []NameAt)
 	return false
 }
 
-// Unique adds an error for each name that the scenario defines twice; what is their plural noun, such as "storms".
-func (c *Checker) Unique(what string, names []NameAt) {
-	for i, n := range names {
-		first := slices.IndexFunc(names[:i], func(earlier NameAt) bool { return earlier.Name == n.Name })
-		if n.Name != "" && first >= 0 {
-			c.Errorf(n.At, "two %s are named %s", what, quantity.Quote(n.Name)).Note =
-				fmt.Sprintf("the first is on line %d", max(1, names[first].At.Line))
+// CheckLists reports whether no list of the scenario is too long. It adds an error for each that is, and in the others
+// for each name that two elements have.
+func (c *Checker) CheckLists() bool {
+	short, lists := true, reference.Tables().Lists
+	for _, key := range slices.Sorted(maps.Keys(c.Names)) {
+		list, names := lists[key], c.Names[key]
+		if list.Most > 0 && len(names) > list.Most {
+			at := c.Whole().In(key, list.Most).Place("")
+			c.Errorf(at, "%d %s are too many: at most %d", len(names), list.Plural, list.Most)
+			short = false
+			continue
+		}
+		first := map[string]*yaml.Node{"": nil}
+		for _, name := range names {
+			if earlier, twice := first[name.Name]; !twice {
+				first[name.Name] = name.At
+			} else if earlier != nil {
+				c.Errorf(name.At, "two %s are named %s", list.Plural, quantity.Quote(name.Name)).Note =
+					fmt.Sprintf("the first is on line %d", max(1, earlier.Line))
+			}
 		}
 	}
+	return short
 }
 
 // BadName returns what is wrong with the name of a class, storm, tenant or the like, for an error text; "" if nothing.

@@ -142,18 +142,16 @@ func (e *explainer) policy(item *yaml.Node) *yaml.Node {
 
 // retry adds the retry settings of a job class that has some of its own; those it has not have the source "as retry".
 func (e *explainer) retry(path string, class int) {
-	own := &e.sc.Jobs[class].RetryKeys
-	base := tree.Lookup(e.sc.Origin().Full, "retry")
-	if own.IsZero() || base == nil {
+	whole := e.sc.RetryTree(class)
+	if whole == nil {
 		return
 	}
 	of := e.sc.RetryOf(class)
 	retry := tree.Dumped(&of)
-	below := e.sc.Origin().Class(base, own)
 	first := len(e.settings)
-	e.walk(path, &retry, tree.Merged(below, own))
+	e.walk(path, &retry, whole)
 	inherited := explainer{sc: e.sc, sets: e.sets}
-	inherited.walk(path, &retry, base)
+	inherited.walk(path, &retry, tree.Lookup(e.sc.Origin().Full, "retry"))
 	for i := range e.settings[first:] {
 		if s := &e.settings[first+i]; slices.Contains(inherited.settings, *s) {
 			s.Origin = "as retry"

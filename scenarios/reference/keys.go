@@ -31,8 +31,9 @@ type tables struct {
 
 	Types map[string]struct{ Notation, Want string } // descriptions for users of values, by Go type
 	Lists map[string]struct {                        // lists of a scenario, by key
-		Names             []string // keys that name an element
-		Noun, Placeholder string   // for an element
+		Names                     []string // keys that name an element: the first that it has does
+		Noun, Plural, Placeholder string   // for an element
+		Most                      int      // highest number of elements; 0: no limit
 	}
 }
 
@@ -84,18 +85,14 @@ var defaults = sync.OnceValue(func() *yaml.Node {
 
 // MostNodes and the constants below are the highest numbers of things that one run may have: more is an error.
 const (
-	MostNodes    = 100_000
-	MostWorkers  = 1_000_000 // workers of all nodes
-	MostClasses  = 64        // a plan names classes by the bits of a word
-	MostStorms   = 1000
-	MostPolicies = 64            // policies of one scenario
-	MostJobs     = 1_000_000_000 // jobs of one run
-	MostTicks    = 1_000_000_000 // ticks of any one timer in one run
-	MostBatch    = 100_000
+	MostNodes   = 100_000
+	MostWorkers = 1_000_000     // workers of all nodes
+	MostJobs    = 1_000_000_000 // jobs of one run
+	MostTicks   = 1_000_000_000 // ticks of any one timer in one run
+	MostBatch   = 100_000
 
-	MostResubmits    = 255 // copies of one job
-	MostDependencies = 64
-	MostPhases       = 10_000_000 // pairs of on and off phases
+	MostResubmits = 255        // copies of one job
+	MostPhases    = 10_000_000 // pairs of on and off phases
 )
 
 // starred returns a path with * in place of each placeholder in capitals: jobs.*.service for jobs.CLASS.service.

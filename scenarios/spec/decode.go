@@ -77,7 +77,7 @@ func (sc *Scenario) decodeStorms(problems []*yaml.LoadError) []*yaml.LoadError {
 func (sc *Scenario) decodeRetry() []*yaml.LoadError {
 	base := tree.Lookup(sc.tree.Full, "retry")
 	var problems []*yaml.LoadError
-	sc.retry = make([]Retry, len(sc.Jobs))
+	sc.retry, sc.retryTrees = make([]Retry, len(sc.Jobs)), make([]*yaml.Node, len(sc.Jobs))
 	for i := range sc.Jobs {
 		sc.retry[i] = sc.Retry
 		own := sc.Jobs[i].RetryKeys
@@ -89,10 +89,10 @@ func (sc *Scenario) decodeRetry() []*yaml.LoadError {
 			problems = append(problems, bad)
 			continue
 		}
-		var r Retry
-		problems = append(problems, tree.Errors(tree.Merged(sc.tree.Class(base, &own), &own).Load(&r, tree.Strict...))...)
-		r.normalize()
-		sc.retry[i] = r
+		whole := tree.Merged(sc.tree.class(base, &own), &own)
+		sc.retry[i], sc.retryTrees[i] = Retry{}, whole
+		problems = append(problems, tree.Errors(whole.Load(&sc.retry[i], tree.Strict...))...)
+		sc.retry[i].normalize()
 	}
 	return problems
 }

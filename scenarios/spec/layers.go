@@ -44,8 +44,8 @@ func (o *Origin) base() *yaml.Node {
 	return base
 }
 
-// Class returns the YAML of the retry settings that a class's own ones (own) overlay: base, overlaid by own's preset.
-func (o *Origin) Class(base, own *yaml.Node) *yaml.Node {
+// class returns the YAML of the retry settings that a class's own ones (own) overlay: base, overlaid by own's preset.
+func (o *Origin) class(base, own *yaml.Node) *yaml.Node {
 	at := tree.Lookup(own, "preset")
 	if p := o.retry(at); p != nil {
 		return tree.Merged(base, o.placed(&p.Retry, at, p.Name))

@@ -15,7 +15,6 @@ import (
 	"qsim/policies"
 	"qsim/results/measure"
 	"qsim/results/plain"
-	"qsim/scenarios/checks"
 	"qsim/scenarios/reference"
 )
 
@@ -38,25 +37,6 @@ func (sc *Scenario) PoliciesNamed(name string) []int {
 	return kinds
 }
 
-// Checker returns a checker of the scenario that knows its classes, storms and dependencies; failed and unknown are the
-// positions of values that could not be decoded, and of unknown keys.
-func (sc *Scenario) Checker(failed, unknown map[yaml.Mark]bool) *checks.Checker {
-	c := checks.New(sc.tree.Full, sc.tree.Preset, failed, unknown)
-	c.Classes = namesIn(c.Whole().In("jobs"), "class", sc.Jobs, func(j *JobClass) string { return j.Class })
-	c.Storms = namesIn(c.Whole().In("storms"), "name", sc.Storms, func(s *Storm) string { return s.Name })
-	c.Dependencies = namesIn(c.Whole().In("dependencies"), "name", sc.Dependencies,
-		func(d *Dependency) string { return d.Name })
-	return c
-}
-
-// namesIn returns the names of the elements of a list such as jobs, each with the YAML node of the key that holds it.
-func namesIn[T any](list checks.Section, key string, all []T, name func(*T) string) (names []checks.NameAt) {
-	for i := range all {
-		names = append(names, checks.NameAt{Name: name(&all[i]), At: list.In(i).Place(key)})
-	}
-	return names
-}
-
 // Words splits the path of a setting, such as engine.lease.ttl, at its dots, except those in a policy's label.
 func (sc *Scenario) Words(path string) []string {
 	words := strings.Split(path, ".")
@@ -69,6 +49,10 @@ func (sc *Scenario) Words(path string) []string {
 
 // RetryOf returns the retry settings of the class with that index in Jobs: the scenario's, overlaid by its own.
 func (sc *Scenario) RetryOf(class int) Retry { return sc.retry[class] }
+
+// RetryTree returns the YAML map that RetryOf(class) was decoded from: the class's own keys over those of its preset
+// and of the scenario; nil if the class has none.
+func (sc *Scenario) RetryTree(class int) *yaml.Node { return sc.retryTrees[class] }
 
 // RetryPolicy returns the retry policy, for the engine to run, of the class with that index in Jobs; for an index below
 // 0, that of classes without retry keys of their own.

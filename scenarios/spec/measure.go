@@ -18,7 +18,7 @@ import (
 // is the first that CheckQuery finds.
 func (sc *Scenario) Measure(queries []measure.Query) error {
 	for _, q := range queries {
-		c := sc.Checker(nil, nil)
+		c := checks.New(sc.tree.Full, sc.tree.Preset, nil, nil)
 		sc.CheckQuery(c.Whole(), q, q.Limit != 0)
 		if len(c.Problems) > 0 {
 			e := (*quantity.Error)(nil)
@@ -46,7 +46,7 @@ func (sc *Scenario) CheckQuery(in checks.Section, q measure.Query, limited bool)
 		switch {
 		case value == "":
 		case part.Word == "class":
-			in.Known("job class", in.Place("class"), value, in.Classes)
+			in.Known("job class", in.Place("class"), value, in.Names["jobs"])
 		case part.Word != "tenant":
 			sc.checkWindow(in, part.Word, value)
 		case value == measure.WorstTenant:
@@ -63,15 +63,14 @@ func (sc *Scenario) CheckQuery(in checks.Section, q measure.Query, limited bool)
 
 // checkWindow adds an error if a key during or after names an unknown storm, or one without a known time.
 func (sc *Scenario) checkWindow(in checks.Section, key, name string) {
-	var timed []checks.NameAt
-	for i := range sc.Storms {
-		if sc.Storms[i].On == "" {
-			timed = append(timed, in.Storms[i])
-		} else if sc.Storms[i].Name == name {
-			in.Fault(true, key, "storm %s begins with an event: nobody knows when it is", quantity.Quote(name))
-			return
-		}
+	begun := func(storm string) bool {
+		return slices.ContainsFunc(sc.Storms, func(s Storm) bool { return s.Name == storm && s.On != "" })
 	}
+	if begun(name) {
+		in.Fault(true, key, "storm %s begins with an event: nobody knows when it is", quantity.Quote(name))
+		return
+	}
+	timed := slices.DeleteFunc(slices.Clone(in.Names["storms"]), func(n checks.NameAt) bool { return begun(n.Name) })
 	in.Known("storm", in.Place(key), name, timed)
 }
 

@@ -136,7 +136,7 @@ func (c *stormChecker) checkKeys(t Trouble) {
 				continue
 			}
 			for k, hit := range value {
-				names := slices.Concat(c.Classes, c.Dependencies)
+				names := slices.Concat(c.Names["jobs"], c.Names["dependencies"])
 				c.Known("job class or dependency", tree.LookupAt(node, k), hit, names)
 			}
 		case Share:
@@ -161,9 +161,9 @@ func (c *stormChecker) checkWord(key, rule, value string) {
 	case key == "error":
 		c.Fault(bad != "", key, "bad error kind %s: %s", quantity.Quote(value), bad)
 	case rule == "class":
-		c.Known("job class", c.Place(key), value, c.Classes)
+		c.Known("job class", c.Place(key), value, c.Names["jobs"])
 	case rule == "dependency":
-		c.Known("dependency", c.Place(key), value, c.Dependencies)
+		c.Known("dependency", c.Place(key), value, c.Names["dependencies"])
 	}
 }
 

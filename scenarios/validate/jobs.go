@@ -37,13 +37,9 @@ func (c *validator) checkJobs() {
 		}
 		c.Errorf(c.Place("jobs"), "there are no jobs: want at least one class")
 	}
-	if c.tooMany(len(jobs), reference.MostClasses, "job classes", "jobs") {
-		return
-	}
 	for i := range jobs {
 		c.checkJob(i, &jobs[i], tree.LookupAt(tree.Lookup(given, "jobs"), i))
 	}
-	c.Unique("job classes", c.Classes)
 }
 
 // checkJob checks the job class with index i; given is the YAML map that its author wrote, without defaults.
@@ -61,27 +57,22 @@ func (c *validator) checkJob(i int, job *spec.JobClass, given *yaml.Node) {
 	in.Warn(job.Silences.Num > 0 && noBeats, "silences", "silences change nothing: there are no heartbeats")
 	in.Fault(tree.Lookup(given, "guard") != nil && tree.Lookup(given, "idempotent") != nil, "idempotent:",
 		"guard and idempotent are both given").Help = "idempotent: true says the same as guard: check; keep guard"
-	if own := &job.RetryKeys; !own.IsZero() && own.Kind == yaml.MappingNode {
-		c.checkClassRetry(i, own)
-	}
+	retry := c.sc.RetryOf(i)
+	c.checkRetry(in.In("retry"), c.sc.RetryTree(i), &retry)
 	if job.Calls != "" {
-		c.Known("dependency", in.Place("calls"), job.Calls, c.Dependencies)
+		c.Known("dependency", in.Place("calls"), job.Calls, c.Names["dependencies"])
 	}
 	c.checkTenants(in.In("tenants"), &job.Tenants)
 	c.checkEndless(i)
 }
 
 func (c *validator) checkDependencies() {
-	if c.tooMany(len(c.sc.Dependencies), reference.MostDependencies, "dependencies", "dependencies") {
-		return
-	}
 	for i := range c.sc.Dependencies {
 		if c.In("dependencies", i).Sound() {
 			c.checkDependency(i, &c.sc.Dependencies[i])
 		}
 	}
-	c.Unique("dependencies", c.Dependencies)
-	for _, n := range c.Dependencies {
+	for _, n := range c.Names["dependencies"] {
 		if n.Name != "" && c.sc.ClassIndex(n.Name) >= 0 {
 			c.Errorf(n.At, "a dependency and a job class are both named %s", quantity.Quote(n.Name)).Help =
 				"what a storm hits must be plain: rename one"

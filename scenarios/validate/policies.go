@@ -24,13 +24,8 @@ func (c *validator) checkPolicies() {
 		c.Errorf(c.Place("policies"), "there are no policies").Help = "leave the key out for fifo alone"
 		return
 	}
-	if c.tooMany(len(sc.Policies), reference.MostPolicies, "policies", "policies") {
-		return
-	}
-	var labels []checks.NameAt
 	for i := range sc.Policies {
 		p, in := &sc.Policies[i], c.In("policies", i)
-		labels = append(labels, checks.NameAt{Name: p.Label, At: in.Place("label kind")})
 		bad := checks.BadLabel(p.Label)
 		in.Fault(bad != "" && p.Kind != "" && in.Sound(), "label kind", "bad label %s: %s", quantity.Quote(p.Label), bad)
 		if in.Has("kind") && in.Sound("kind") {
@@ -42,7 +37,6 @@ func (c *validator) checkPolicies() {
 			}
 		}
 	}
-	c.Unique("policies", labels)
 	if sc.Baseline != "" && len(sc.PoliciesNamed(sc.Baseline)) == 0 && c.Sound("baseline") {
 		c.Known("policy", c.Place("baseline"), sc.Baseline, c.policyNames())
 	}

@@ -14,7 +14,7 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// checkRetry checks retry settings r, decoded from the YAML map node; in is their place in the file.
+// checkRetry checks retry settings r, decoded from the YAML map node (nil: none); in is their place in the file.
 func (c *validator) checkRetry(in checks.Section, node *yaml.Node, r *spec.Retry) {
 	if node == nil || node.Kind != yaml.MappingNode {
 		return
@@ -105,13 +105,5 @@ func (c *validator) checkFree(node *yaml.Node, r *spec.Retry) {
 	at, limited := tree.Lookup(node, "free-max"), r.FreeMax >= 0 && len(r.Free) == 0
 	if limited && c.Stated(at) {
 		c.Warnf(at, "free-max changes nothing: no error kind is free")
-	}
-}
-
-// checkClassRetry checks the retry settings of the job class with index i; own is the YAML map of those it overrides.
-func (c *validator) checkClassRetry(i int, own *yaml.Node) {
-	if base := c.Node("retry"); base != nil && base.Kind == yaml.MappingNode {
-		r := c.sc.RetryOf(i)
-		c.checkRetry(c.In("jobs", i, "retry"), tree.Merged(c.sc.Origin().Class(base, own), own), &r)
 	}
 }

@@ -12,13 +12,9 @@ import (
 )
 
 func (c *validator) checkStorms() {
-	if c.tooMany(len(c.sc.Storms), reference.MostStorms, "storms", "storms") {
-		return
-	}
 	for i := range c.sc.Storms {
 		c.checkStorm(c.In("storms", i), &c.sc.Storms[i])
 	}
-	c.Unique("storms", c.Storms)
 }
 
 func (c *validator) checkStorm(in checks.Section, s *spec.Storm) {

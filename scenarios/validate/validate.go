@@ -25,6 +25,9 @@ func Scenario(c *checks.Checker, sc *spec.Scenario, policy int) {
 	v := &validator{c.Whole(), sc, policy}
 	v.checkPolicies() // finds unknown keys
 	v.CheckKeys()
+	if !v.CheckLists() {
+		return // some checks compare each element with all others
+	}
 	v.checkRun()
 	v.checkEngine()
 	v.checkRetry(v.In("retry"), v.Node("retry"), &sc.Retry)
@@ -46,10 +49,4 @@ func (c *validator) checkRun() {
 		"seed %d is out of range: want at least 1 and at most %d", sc.Seed, int64(math.MaxInt64))
 	c.Fault(sc.Duration > 0 && sc.Warmup >= sc.Duration && c.Sound("warmup", "duration"), "warmup duration",
 		"the warmup (%v) lasts as long as the run (%v): nothing would be measured", sc.Warmup, sc.Duration)
-}
-
-// tooMany adds an error, and returns true, if a list of n elements (what: their plural noun) has more than most.
-func (c *validator) tooMany(n, most int, what, list string) bool {
-	c.In(list, most).Fault(n > most, "", "%d %s are too many: at most %d", n, what, most)
-	return n > most
 }

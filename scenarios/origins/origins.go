@@ -122,7 +122,7 @@ func (e *explainer) list(path string, value, given *yaml.Node) {
 		}
 		e.walk(tree.Join(path, name), item, at)
 		if path == "jobs" {
-			e.retry(tree.Join(tree.Join(path, name), "retry"), i)
+			e.retry(tree.Join(tree.Join(path, name), "retry"), i, at)
 		}
 	}
 }
@@ -140,9 +140,10 @@ func (e *explainer) policy(item *yaml.Node) *yaml.Node {
 	return nil
 }
 
-// retry adds the retry settings of a job class that has some of its own; those it has not have the source "as retry".
-func (e *explainer) retry(path string, class int) {
-	whole := e.sc.RetryTree(class)
+// retry adds the retry settings of a job class, which was decoded from the map given, if it has some of its own; those
+// that it has not have the source "as retry".
+func (e *explainer) retry(path string, class int, given *yaml.Node) {
+	whole := tree.Lookup(given, "retry")
 	if whole == nil {
 		return
 	}

@@ -73,11 +73,12 @@ func (sc *Scenario) decodeStorms(problems []*yaml.LoadError) []*yaml.LoadError {
 	return problems
 }
 
-// decodeRetry stores the retry settings of each class, those of the scenario overlaid by its own, and returns errors.
+// decodeRetry stores the retry settings of each class, those of the scenario overlaid by its own, here and, of classes
+// that have any, in Full. It returns errors.
 func (sc *Scenario) decodeRetry() []*yaml.LoadError {
 	base := tree.Lookup(sc.tree.Full, "retry")
 	var problems []*yaml.LoadError
-	sc.retry, sc.retryTrees = make([]Retry, len(sc.Jobs)), make([]*yaml.Node, len(sc.Jobs))
+	sc.retry = make([]Retry, len(sc.Jobs))
 	for i := range sc.Jobs {
 		sc.retry[i] = sc.Retry
 		own := sc.Jobs[i].RetryKeys
@@ -89,8 +90,9 @@ func (sc *Scenario) decodeRetry() []*yaml.LoadError {
 			problems = append(problems, bad)
 			continue
 		}
-		whole := tree.Merged(sc.tree.class(base, &own), &own)
-		sc.retry[i], sc.retryTrees[i] = Retry{}, whole
+		job, whole := tree.LookupAt(tree.Lookup(sc.tree.Full, "jobs"), i), tree.Merged(sc.tree.class(base, &own), &own)
+		job.Content[tree.Position(job, "retry")+1] = whole // the map of the class is that of Full alone
+		sc.retry[i] = Retry{}
 		problems = append(problems, tree.Errors(whole.Load(&sc.retry[i], tree.Strict...))...)
 		sc.retry[i].normalize()
 	}

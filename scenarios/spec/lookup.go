@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"go.yaml.in/yaml/v4"
-
 	"qsim/engine"
 	"qsim/engine/fault"
 	"qsim/policies"
@@ -49,10 +47,6 @@ func (sc *Scenario) Words(path string) []string {
 
 // RetryOf returns the retry settings of the class with that index in Jobs: the scenario's, overlaid by its own.
 func (sc *Scenario) RetryOf(class int) Retry { return sc.retry[class] }
-
-// RetryTree returns the YAML map that RetryOf(class) was decoded from: the class's own keys over those of its preset
-// and of the scenario; nil if the class has none.
-func (sc *Scenario) RetryTree(class int) *yaml.Node { return sc.retryTrees[class] }
 
 // RetryPolicy returns the retry policy, for the engine to run, of the class with that index in Jobs; for an index below
 // 0, that of classes without retry keys of their own.

@@ -7,8 +7,6 @@
 package spec
 
 import (
-	"go.yaml.in/yaml/v4"
-
 	"qsim/engine"
 	"qsim/results/measure"
 )
@@ -37,7 +35,6 @@ type Scenario struct {
 
 	tree       *Origin         // YAML nodes that the scenario was decoded from
 	retry      []Retry         // retry settings by class
-	retryTrees []*yaml.Node    // by class, the YAML map that they were decoded from; nil: that of the whole scenario
 	variants   []*Scenario     // scenarios by policy; nil: the policy has no overrides
 	errorKinds []string        // names of error kinds, by engine.ErrorKind
 	files      *Folder         // folder to which paths in the scenario are relative

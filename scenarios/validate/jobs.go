@@ -58,7 +58,7 @@ func (c *validator) checkJob(i int, job *spec.JobClass, given *yaml.Node) {
 	in.Fault(tree.Lookup(given, "guard") != nil && tree.Lookup(given, "idempotent") != nil, "idempotent:",
 		"guard and idempotent are both given").Help = "idempotent: true says the same as guard: check; keep guard"
 	retry := c.sc.RetryOf(i)
-	c.checkRetry(in.In("retry"), c.sc.RetryTree(i), &retry)
+	c.checkRetry(in.In("retry"), &job.RetryKeys, &retry)
 	if job.Calls != "" {
 		c.Known("dependency", in.Place("calls"), job.Calls, c.Names["dependencies"])
 	}

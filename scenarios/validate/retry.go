@@ -14,8 +14,9 @@ import (
 	"qsim/scenarios/tree"
 )
 
-// checkRetry checks retry settings r, decoded from the YAML map node (nil: none); in is their place in the file.
-func (c *validator) checkRetry(in checks.Section, node *yaml.Node, r *spec.Retry) {
+// checkRetry checks retry settings r, whose keys, with those inherited, are at in; own: the YAML map of them alone.
+func (c *validator) checkRetry(in checks.Section, own *yaml.Node, r *spec.Retry) {
+	node := in.Node("")
 	if node == nil || node.Kind != yaml.MappingNode {
 		return
 	}
@@ -41,30 +42,18 @@ func (c *validator) checkRetry(in checks.Section, node *yaml.Node, r *spec.Retry
 		return
 	}
 	b := &r.Backoff
-	at := backoff
-	if at.Line == 0 {
-		at = in.Place("")
-	}
-	wrong := func(key, format string, arguments ...any) *quantity.Error {
-		return c.Errorf(tree.Lookup(backoff, key), format, arguments...)
-	}
-	switch {
-	case b.Kind == "fixed" && b.Delay.Kind != "constant":
-		wrong("delay", "a fixed backoff has one delay, not a distribution").Help = "kind: random draws its delay from one"
-	case b.Kind == "table" && len(b.Delays) == 0:
-		wrong("delays", "the table of delays is empty")
-	case b.Kind == "table" && len(b.Delays) > mostSteps:
-		wrong("delays", "%d delays are too many: at most %d", len(b.Delays), mostSteps)
-	case b.Kind == "polynomial" && b.Power > 100:
-		wrong("power", "power %d is too large: at most 100", b.Power)
-	case b.Kind == "polynomial" && b.Less > 100:
-		wrong("less", "less %d is too large: at most 100", b.Less)
-	case b.Scale > quantity.MostAttempts:
-		wrong("scale", "scale %d is too large: at most %d", b.Scale, quantity.MostAttempts)
-	case b.Max > 0 && b.First > b.Max:
-		c.Warnf(at, "the first delay (%v) is longer than the longest (%v)", b.First, b.Max)
-	}
-	jitter := in.Node("jitter")
+	in.Fault(b.Kind == "fixed" && b.Delay.Kind != "constant", "backoff.delay",
+		"a fixed backoff has one delay, not a distribution").Help = "kind: random draws its delay from one"
+	delays := len(b.Delays)
+	in.Fault(b.Kind == "table" && delays == 0, "backoff.delays", "the table of delays is empty")
+	in.Fault(delays > mostSteps, "backoff.delays", "%d delays are too many: at most %d", delays, mostSteps)
+	in.Fault(b.Power > 100, "backoff.power", "power %d is too large: at most 100", b.Power)
+	in.Fault(b.Less > 100, "backoff.less", "less %d is too large: at most 100", b.Less)
+	in.Fault(b.Scale > quantity.MostAttempts, "backoff.scale",
+		"scale %d is too large: at most %d", b.Scale, quantity.MostAttempts)
+	in.Warn(b.Max > 0 && b.First > b.Max, "backoff",
+		"the first delay (%v) is longer than the longest (%v)", b.First, b.Max)
+	jitter := tree.Lookup(own, "jitter")
 	if b.Kind == "random" && jitter != nil && jitter.Line != 0 && jitter.Value != "none" {
 		c.Warnf(jitter, "a random backoff takes no jitter: it is drawn already")
 	}

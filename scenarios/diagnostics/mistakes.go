@@ -38,7 +38,9 @@ func (s *Source) Cause(e *yaml.LoadError, mark *yaml.Mark) *quantity.Error {
 		if from = e.Mark.Column - 1; from > 0 && s.CharacterAt(yaml.Mark{Line: e.Mark.Line, Column: from}) == '{' {
 			from-- // the outer of two templates
 		}
-		text = from64(s.lines[e.Mark.Line-1].runes, from)
+		line := s.lines[e.Mark.Line-1].runes
+		from = max(0, min(from, len(line)))
+		text = string(line[from:min(len(line), from+64)])
 	}
 	found := template.FindStringIndex(text)
 	switch {
@@ -91,12 +93,6 @@ func (ds List) withAt(at yaml.Mark, bad *quantity.Error) List {
 		return ds
 	}
 	return append(ds, Of(bad, at))
-}
-
-// from64 returns, as text, at most 64 characters of a line from an index on, which is clamped to the line.
-func from64(line []rune, from int) string {
-	from = max(0, min(from, len(line)))
-	return string(line[from:min(len(line), from+64)])
 }
 
 // template matches placeholders for values in the notations of other tools, such as ${NAME}.

@@ -111,7 +111,7 @@ func (sc *Scenario) fill() {
 	if tree.Lookup(sc.tree.Full, "warmup") == nil {
 		sc.Warmup = min(longestWarmup, sc.Duration/10)
 	}
-	if p := &sc.Engine.Promoter; p.First != nil && p.First.same(&p.Every) {
+	if p := &sc.Engine.Promoter; p.First != nil && Set("", p.First) == Set("", &p.Every) {
 		p.First = nil
 	}
 	for i := range sc.Policies {

@@ -76,19 +76,9 @@ func (d *Distribution) Drawn() *dist.Dist {
 // IsNone reports whether the distribution is the constant 0.
 func (d *Distribution) IsNone() bool { return d.dist.IsConstant() && d.dist.Mean() == 0 }
 
-// same reports whether two distributions are written alike; false if one of them is incomplete because of an error.
-func (d *Distribution) same(other *Distribution) bool {
-	for _, one := range []*Distribution{d, other} {
-		if one.Kind == "" || one.Kind == "constant" && one.Value == nil {
-			return false // an error has already been reported
-		}
-	}
-	return Set("", d).Value == Set("", other).Value
-}
-
 // MarshalYAML returns a constant as a bare duration, any other distribution as a map with the key dist.
 func (d Distribution) MarshalYAML() (any, error) {
-	if d.Kind == "constant" {
+	if d.Kind == "constant" && d.Value != nil { // without a value there was an error
 		return tree.Scalar(d.Value.String()), nil
 	}
 	node := tree.Dumped((*plainDistribution)(&d))

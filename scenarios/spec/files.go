@@ -2,7 +2,6 @@ package spec
 
 import (
 	"bufio"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -41,17 +40,14 @@ func (f *Folder) open(name string) (io.ReadCloser, error) {
 		return nil, quantity.Errorf("file %s is not in the scenario's folder: want a path such as traces/monday.csv",
 			quantity.Quote(name))
 	}
-	file, err := f.openHere(name)
-	if errors.Is(err, fs.ErrNotExist) && f.shipped != nil {
-		if own, e := f.shipped.Open(path.Join(f.path, filepath.ToSlash(name))); e == nil {
-			file, err = own, nil
-		}
-	}
+	var file fs.File
+	root, err := os.OpenRoot(f.path)
 	if err == nil {
-		if info, e := file.Stat(); e != nil || !info.Mode().IsRegular() {
-			file.Close()
-			err = cmp.Or(e, errNotRegular)
-		}
+		defer root.Close()
+		file, err = openRegular(root.FS(), path.Clean(filepath.ToSlash(name)))
+	}
+	if errors.Is(err, fs.ErrNotExist) && f.shipped != nil {
+		file, err = openRegular(f.shipped, path.Join(f.path, filepath.ToSlash(name)))
 	}
 	if own := (*fs.PathError)(nil); errors.As(err, &own) {
 		err = own.Err
@@ -65,19 +61,16 @@ func (f *Folder) open(name string) (io.ReadCloser, error) {
 	return file, nil
 }
 
-var errNotRegular = errors.New("it is not a regular file")
-
-func (f *Folder) openHere(name string) (fs.File, error) {
-	root, err := os.OpenRoot(f.path)
+// openRegular opens a regular file. Opening something else, such as a pipe, could block for ever.
+func openRegular(files fs.FS, name string) (fs.File, error) {
+	info, err := fs.Stat(files, name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("it is not a regular file")
+	}
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
-	// Opening something that is not a file, such as a pipe, could block for ever.
-	if info, err := root.Stat(name); err == nil && !info.Mode().IsRegular() {
-		return nil, errNotRegular
-	}
-	return root.Open(name)
+	return files.Open(name)
 }
 
 // mostValues and mostValueBytes limit a data file: values of an empirical distribution, and bytes of any file.

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -55,18 +54,7 @@ func (s *session) runLoads(ctx context.Context, report func(candidates []*candid
 	for _, c := range candidates {
 		c.name = l.name(c)
 	}
-	err = s.measure(ctx, l, sc, candidates)
-	if err == nil || errors.Is(err, context.Canceled) {
-		if e := report(candidates, sc.ConfigHash()); e != nil {
-			return e
-		}
-	}
-	return s.settle(ui.ExitMet, err)
-}
-
-// measure runs all rounds of all candidates, and prints a benchmark line for each run if that is the format.
-func (s *session) measure(ctx context.Context, l *load, sc *scenarios.Scenario, candidates []*candidate) error {
-	return s.inTurn(candidates, int(s.flags.rounds), func(round int, c *candidate) error {
+	return s.measureAll(candidates, int(s.flags.rounds), func(round int, c *candidate) error {
 		o := playOptions{policy: c.index, seed: max(s.flags.seed, 1) + uint64(round), store: c.store}
 		r, err := runLoad(ctx, l, sc, o, s.stores)
 		if err != nil {
@@ -74,6 +62,6 @@ func (s *session) measure(ctx context.Context, l *load, sc *scenarios.Scenario, 
 		}
 		c.rounds = append(c.rounds, r)
 		s.count(c, &r.endedRun)
-		return s.line(c.name, r.done+r.dead, r.took, r.metrics())
-	})
+		return s.line(c.name, r.done+r.dead, r.took, r.metrics()) // if that is the format
+	}, func() (ui.Exit, error) { return ui.ExitMet, report(candidates, sc.ConfigHash()) })
 }

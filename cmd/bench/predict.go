@@ -3,7 +3,6 @@ package bench
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math"
 	"slices"
 
@@ -136,7 +135,7 @@ func (s *session) predictAll(ctx context.Context, f *predictFlags) error {
 	s.announce(sc)
 	var all []*prediction
 	stalls := map[string]*world.Stalls{} // by store
-	interrupted := s.inTurn(s.candidates(sc), 1, func(_ int, c *candidate) error {
+	return s.measureAll(s.candidates(sc), 1, func(_ int, c *candidate) error {
 		stalls[c.store] = cmp.Or(stalls[c.store], new(world.Stalls))
 		p := &prediction{candidate: c, stalls: stalls[c.store], aim: .10}
 		if c.store == postgres {
@@ -147,16 +146,12 @@ func (s *session) predictAll(ctx context.Context, f *predictFlags) error {
 		}
 		all = append(all, p)
 		return nil
-	})
-	if interrupted != nil && !errors.Is(interrupted, context.Canceled) {
-		return interrupted
-	}
-	if len(all) > 0 || interrupted == nil { // print the finished predictions
-		if err := s.printPredictions(sc, all); err != nil {
-			return err
+	}, func() (ui.Exit, error) {
+		if len(all) == 0 { // the command was interrupted before
+			return ui.ExitMet, nil
 		}
-	}
-	return s.settle(worstOf(all, f), interrupted)
+		return worstOf(all, f), s.printPredictions(sc, all)
+	})
 }
 
 // worstOf returns the worst exit code of all predictions: that of a miss if the error of a judged metric is too large.

@@ -1,8 +1,8 @@
 package bench
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -43,29 +43,8 @@ func (s *session) runScenario(ctx context.Context) error {
 		return err
 	}
 	s.announce(sc)
-	runs, err := s.playAll(ctx, sc)
-	if err != nil && !errors.Is(err, context.Canceled) {
-		return err
-	}
-	settings, exit := world.Settings(sc), ui.ExitMet
-	for _, store := range s.flags.stores {
-		if len(runs[store]) == 0 {
-			continue // the command was interrupted before
-		}
-		code, e := s.summarize(sc, &settings, store, runs[store])
-		if e != nil && err == nil {
-			return e
-		}
-		exit = ui.Worse(exit, code)
-	}
-	return s.settle(exit, err)
-}
-
-// playAll makes all real runs of a scenario and returns them by store; on an error, those finished before it. With
-// --format bench it prints a benchmark line for each.
-func (s *session) playAll(ctx context.Context, sc *scenarios.Scenario) (map[string][]measure.Run, error) {
-	runs := map[string][]measure.Run{}
-	return runs, s.inTurn(s.candidates(sc), int(s.flags.rounds), func(round int, c *candidate) error {
+	runs, settings := map[string][]measure.Run{}, world.Settings(sc)
+	return s.measureAll(s.candidates(sc), int(s.flags.rounds), func(round int, c *candidate) error {
 		o := playOptions{policy: c.index, seed: sc.Seed + uint64(round), speed: s.flags.speed, store: c.store}
 		p, err := play(ctx, sc, o, s.stores)
 		if err != nil {
@@ -75,6 +54,14 @@ func (s *session) playAll(ctx context.Context, sc *scenarios.Scenario) (map[stri
 		s.warn(c, p)
 		name := benchName("Scenario", "scenario", sc.Name, "policy", c.policy, "store", c.store, "speed", o.speed.String())
 		return s.line(name, p.jobs, p.took, p.metrics())
+	}, func() (exit ui.Exit, err error) {
+		for _, store := range s.flags.stores {
+			if len(runs[store]) > 0 { // else the command was interrupted before
+				code, wrong := s.summarize(sc, &settings, store, runs[store])
+				exit, err = ui.Worse(exit, code), cmp.Or(err, wrong)
+			}
+		}
+		return exit, err
 	})
 }
 

@@ -56,6 +56,21 @@ func (s *session) inTurn(candidates []*candidate, rounds int, measure func(round
 	return nil
 }
 
+// measureAll measures every candidate in turn, calls report for the exit code, also after an interrupt, and returns the
+// command's error.
+func (s *session) measureAll(candidates []*candidate, rounds int, measure func(round int, c *candidate) error,
+	report func() (ui.Exit, error)) error {
+	exit, err := ui.ExitMet, s.inTurn(candidates, rounds, measure)
+	switch {
+	case err == nil:
+		exit, err = report()
+	case errors.Is(err, context.Canceled):
+		_, wrong := report()
+		err = errors.Join(context.Canceled, beside(err), wrong)
+	}
+	return s.settle(exit, err)
+}
+
 // endedRun holds the results that runs of loads and of scenarios have in common.
 type endedRun struct {
 	account

@@ -30,21 +30,6 @@ type annotation struct {
 	Help     string `json:"help,omitempty"`
 }
 
-// annotate loads scenarios and prints their errors and warnings in a format for editors and CI systems, json or github.
-func annotate(c *cobra.Command, names []string, f *scenarioFlags, format string) error {
-	names, err := unfold(names, c.ErrOrStderr())
-	if err != nil {
-		return err
-	}
-	loaded, err := loadAll(c, names, f, io.Discard, io.Discard)
-	if err != nil && loaded == nil {
-		return err
-	}
-	all := diagnosed(loaded)
-	output := ui.Output{"json": ui.JSON(all, "  "), "github": ui.Text(func() string { return github(all) })}
-	return cmp.Or(output.Print(c.OutOrStdout(), format), err)
-}
-
 func diagnosed(scenarios []loaded) []annotation {
 	all := []annotation{}
 	for _, l := range scenarios {

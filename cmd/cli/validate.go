@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
+	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -30,23 +33,22 @@ With --format json it prints a list of {file, line, column, severity, message, h
 		Args: atLeastOneScenario,
 		RunE: func(c *cobra.Command, names []string) error {
 			ui.WarnOfVariables(c, c.ErrOrStderr())
-			if format != "table" {
-				return annotate(c, names, &f, format)
-			}
-			all, err := loadAll(c, names, &f, c.ErrOrStderr(), c.ErrOrStderr())
+			problems := c.ErrOrStderr()
+			names, err := unfold(names, problems)
 			if err != nil {
 				return err
 			}
-			for _, l := range all {
-				s := l.Scenario
-				size := estimate.Of(s)
-				if err := ui.Print(c.OutOrStdout(), fmt.Sprintf("%s: ok: %s, config %s; about %s jobs at once, %s%s\n",
-					l.Name, timesSeeds(s), s.ConfigHash(), plain.Grouped(plain.Digits(size.Jobs, 2)),
-					inMemory(size.Bytes), plain.When(size.Traced, ", not counting the jobs of traces"))); err != nil {
-					return err
-				}
+			if format != "table" {
+				problems = io.Discard // they are the result
 			}
-			return nil
+			all, err := loadAll(c, names, &f, problems, problems)
+			if err != nil && (format == "table" || all == nil) {
+				return err
+			}
+			found := diagnosed(all)
+			result := ui.Output{"json": ui.JSON(found, "  "), "github": ui.Text(func() string { return github(found) }),
+				"table": ui.Text(func() string { return strings.Join(plain.Map(all, fine), "") })}
+			return cmp.Or(result.Print(c.OutOrStdout(), format), err)
 		},
 	}
 	addScenarioFlags(c, "What to check", &f)
@@ -54,6 +56,15 @@ With --format json it prints a list of {file, line, column, severity, message, h
 	ui.AddChoice(c, &format, "format", "FORMAT", "print `FORMAT`: table, json or github", "table", "json", "github")
 	ui.Group(c, "Output", "format")
 	return c
+}
+
+// fine returns a line on a scenario without errors, with its size.
+func fine(l loaded) string {
+	s := l.Scenario
+	size := estimate.Of(s)
+	return fmt.Sprintf("%s: ok: %s, config %s; about %s jobs at once, %s%s\n", l.Name, timesSeeds(s), s.ConfigHash(),
+		plain.Grouped(plain.Digits(size.Jobs, 2)), inMemory(size.Bytes),
+		plain.When(size.Traced, ", not counting the jobs of traces"))
 }
 
 func atLeastOneScenario(c *cobra.Command, names []string) error {

@@ -33,7 +33,6 @@ itself is no setting, and left out.`,
   qsim apply my.yaml --for sqs --format json | jq '.settings[] | select(.cannot)'`,
 		Args: exactlyOneScenario,
 		RunE: func(c *cobra.Command, arguments []string) error {
-			ui.WarnOfVariables(c, c.ErrOrStderr())
 			at := slices.Index(names, system)
 			if at < 0 {
 				return ui.UsageError("apply for what? Give --for %s", quantity.OrList(names))

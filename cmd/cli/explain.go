@@ -27,7 +27,6 @@ by a policy's with: follow. Keys are printed as --set takes them.`,
   qsim explain my.yaml --format json`,
 		Args: exactlyOneScenario,
 		RunE: func(c *cobra.Command, names []string) error {
-			ui.WarnOfVariables(c, c.ErrOrStderr())
 			l, err := loadOnly(c, names, &f, c.ErrOrStderr())
 			if err != nil {
 				return err

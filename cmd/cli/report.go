@@ -70,7 +70,6 @@ Exit codes:
 }
 
 func makeReports(c *cobra.Command, names []string, open bool, out string, within float64) error {
-	ui.WarnOfVariables(c, c.ErrOrStderr())
 	var folders []string
 	for _, name := range names {
 		found, err := runFolders(name)

@@ -34,7 +34,6 @@ type session struct {
 	judged  []text.Suite // verdicts by scenario, in the order of the runs
 }
 
-// newSession begins an execution of a command, and warns of environment variables that belong to no flag.
 func newSession(c *cobra.Command, f *runFlags) *session {
 	return &session{flags: f, stdout: c.OutOrStdout(), stderr: c.ErrOrStderr(), console: ui.NewConsole(c, f.Quiet)}
 }

@@ -32,7 +32,6 @@ With --format json it prints a list of {file, line, column, severity, message, h
   qsim validate scenarios --format github`,
 		Args: atLeastOneScenario,
 		RunE: func(c *cobra.Command, names []string) error {
-			ui.WarnOfVariables(c, c.ErrOrStderr())
 			problems := c.ErrOrStderr()
 			names, err := unfold(names, problems)
 			if err != nil {

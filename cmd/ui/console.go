@@ -23,14 +23,12 @@ type Console struct {
 	above io.Writer // prints lines while something is drawn below them; else nil
 }
 
-// NewConsole returns the console of a command, which prints nothing if quiet is set. It prints a warning for each
-// environment variable that looks like that of a flag, and is none.
+// NewConsole returns the console of a command, which prints nothing if quiet is set.
 func NewConsole(c *cobra.Command, quiet bool) *Console {
 	console := &Console{program: c.Root().Name()}
 	if !quiet {
 		console.out = c.ErrOrStderr()
 	}
-	WarnOfVariables(c, console)
 	return console
 }
 

@@ -14,7 +14,8 @@ import (
 )
 
 // ReadEnvironment sets each flag that the command line lacks from its environment variable, named after program and
-// flag: QSIM_MAX_SEEDS. The values of a repeatable flag are separated by semicolons. The error has all wrong values.
+// flag: QSIM_MAX_SEEDS. The values of a repeatable flag are separated by semicolons. The error has all wrong values. It
+// warns, unless under --quiet, of each variable that looks like that of a flag and is none.
 func ReadEnvironment(c *cobra.Command) error {
 	var problems []error
 	c.Flags().VisitAll(func(f *pflag.Flag) {
@@ -36,14 +37,17 @@ func ReadEnvironment(c *cobra.Command) error {
 			}
 		}
 	})
+	if quiet, _ := c.Flags().GetBool("quiet"); !quiet {
+		warnOfVariables(c, c.ErrOrStderr())
+	}
 	if len(problems) > 0 {
 		return Fail(ExitUsage, errors.Join(problems...))
 	}
 	return nil
 }
 
-// WarnOfVariables writes a warning for each environment variable with the program's prefix that belongs to no flag.
-func WarnOfVariables(c *cobra.Command, to io.Writer) {
+// warnOfVariables writes a warning for each environment variable with the program's prefix that belongs to no flag.
+func warnOfVariables(c *cobra.Command, to io.Writer) {
 	var known []string
 	for _, command := range c.Root().Commands() {
 		command.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, variable(c, f)) })

@@ -136,7 +136,7 @@ func TestWarnOfVariables(t *testing.T) {
 	t.Setenv("TOOL_FROBNICATE", "4")
 	root := example(func(*cobra.Command) error { return nil })
 	var got bytes.Buffer
-	WarnOfVariables(root, &got)
+	warnOfVariables(root, &got)
 	for _, want := range []string{"tool: warning: no flag has the variable TOOL_SEDES; did you mean TOOL_SEEDS?\n", "tool: warning: no flag has the variable TOOL_FROBNICATE\n"} {
 		if strings.Count(got.String(), want) != 1 {
 			t.Errorf("got %q, want it to have %q", got.String(), want)

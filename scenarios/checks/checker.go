@@ -96,7 +96,7 @@ func (c *Checker) report(at *yaml.Node, severity diagnostics.Severity, e *quanti
 // Add adds the given error, at the position of a YAML node, to the problems found in the scenario.
 func (c *Checker) Add(at *yaml.Node, e *quantity.Error) { c.report(at, diagnostics.Error, e) }
 
-// AddUnknown adds the error of an unknown key at its YAML node. If it may be a misspelling, no key beside it is missing.
+// AddUnknown adds the error of an unknown key at its YAML node. A required key that it may be meant for is not missing.
 func (c *Checker) AddUnknown(key *yaml.Node, e *quantity.Error) {
 	c.Add(key, e)
 	c.unknown[yaml.Mark{Line: key.Line, Column: key.Column}] = true

@@ -32,6 +32,11 @@ type kindRow struct {
 func (t *KindTable) Check(node *yaml.Node) []*yaml.LoadError {
 	name := tree.Lookup(node, t.Key)
 	if name == nil {
+		for key := range tree.Pairs(node) {
+			if nearest(key.Value, []string{t.Key}) != "" && !t.takes(key.Value) {
+				return nil // it is reported as an unknown key
+			}
+		}
 		bad := quantity.Errorf("a map here needs %q", t.Key)
 		bad.Help = "want " + quantity.OrList(t.Kinds())
 		return []*yaml.LoadError{tree.ErrorAt(node, bad)}
@@ -51,8 +56,7 @@ func (t *KindTable) Check(node *yaml.Node) []*yaml.LoadError {
 		problems = append(problems, tree.ErrorAt(name, bad))
 	}
 	for key := range tree.Pairs(node) {
-		known := slices.ContainsFunc(t.Rows, func(r kindRow) bool { return r.takes(key.Value) })
-		if !known || key.Value == t.Key || row.takes(key.Value) {
+		if !t.takes(key.Value) || key.Value == t.Key || row.takes(key.Value) {
 			continue // a key that no kind has is reported as an unknown key
 		}
 		bad := quantity.Errorf("%s %s has no %q", t.Noun, name.Value, key.Value)
@@ -99,6 +103,11 @@ func (t *KindTable) RowsOf(kind string) []kindRow {
 
 // Doc returns the documentation, for users, of a kind in the table; it panics if the table lacks the kind.
 func (t *KindTable) Doc(kind string) string { return t.RowsOf(kind)[0].Doc }
+
+// takes reports whether a key is one of any kind in the table.
+func (t *KindTable) takes(key string) bool {
+	return slices.ContainsFunc(t.Rows, func(r kindRow) bool { return r.takes(key) })
+}
 
 // takes reports whether a key is among the required or optional keys of the combination r.
 func (r kindRow) takes(key string) bool {

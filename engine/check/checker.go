@@ -1,15 +1,19 @@
 package check
 
-import "qsim/engine"
+import (
+	"slices"
+
+	"qsim/engine"
+)
 
 // Checker is an engine.Recorder that verifies the invariants of a run and stores the first breach. It belongs to one
 // run. It applies the rules for each kind of event, then updates its own records of jobs and processes.
 type Checker struct {
 	rules Rules
 	d     derived
-	asked [numKinds]*asked // first rule of each kind of event
-	at    subject          // event being checked
-	pass  func()           // see Await
+	kinds [engine.NumEventKinds]kindOf
+	at    subject // event being checked
+	pass  func()  // see Await
 
 	jobs         jobs
 	nodes        []node
@@ -35,6 +39,14 @@ type Checker struct {
 	breach *Breach
 }
 
+// kindOf is what the checker does with events of one kind.
+type kindOf struct {
+	asked  *asked                       // first rule
+	follow func(c *Checker, s *subject) // updates the records of jobs and processes
+	inSlot bool                         // they are about the execution in a slot
+	stored bool                         // they are about a job that the store has not ended, see goesOn
+}
+
 // asked is a rule (check of an invariant) in the list for one kind of event, and how often it applied.
 type asked struct {
 	rule
@@ -48,7 +60,7 @@ type subject struct {
 	n    *node // node of the event; nil: none in particular
 	r    ref
 	j    *job       // job of the event; nil: none, or it is done
-	x    *execution // execution in the slot of the event; nil: none, or not that of the event
+	x    *execution // execution in the slot of the event; nil: it has no slot
 	lost bool       // the event contradicts the recorded state, and does not change it
 }
 
@@ -56,6 +68,9 @@ type subject struct {
 func New(r Rules) *Checker {
 	r.Store = r.Store.Complete()
 	c := &Checker{rules: r, d: r.derive(), nodes: make([]node, r.Nodes), ready: engine.Never, kept: r.Calm - 1}
+	if len(r.Node.Kinds) == 0 {
+		c.rules.Node.Kinds = make([]engine.KindConfig, 1)
+	}
 	c.Await(func() {})
 	c.wakes.at = engine.Never
 	c.running = make([]int, len(r.Store.MaxRunning))
@@ -65,17 +80,22 @@ func New(r Rules) *Checker {
 	for class := range c.ranks {
 		c.ranks[class] = make([]int, len(r.Priorities))
 	}
-	if r.Serial != nil {
-		c.latest, c.earlier = make(map[uint32]engine.JobID), make(map[ref]engine.JobID)
-	}
+	c.latest, c.earlier = make(map[uint32]engine.JobID), make(map[ref]engine.JobID)
 	for i := range c.nodes {
 		c.nodes[i].idleSince = engine.Never
 	}
 	table := r.table(&c.d)
-	for i := len(table) - 1; i >= 0; i-- {
-		for k := range c.asked {
-			if rule := table[i]; rule.on>>k&1 != 0 && rule.when {
-				c.asked[k] = &asked{rule: rule, next: c.asked[k]}
+	for i := range c.kinds {
+		k := &c.kinds[i]
+		k.inSlot, k.stored = inSlot.has(i), stored.has(i)
+		for _, f := range followers {
+			if f.on.has(i) {
+				k.follow = f.follow
+			}
+		}
+		for _, rule := range slices.Backward(table) {
+			if rule.on.has(i) && rule.when {
+				k.asked = &asked{rule: rule, next: k.asked}
 			}
 		}
 	}
@@ -120,39 +140,41 @@ func (c *Checker) check(e *engine.Event) {
 		return
 	}
 	c.events[e.Kind]++
-	s := &c.at
+	s, k := &c.at, &c.kinds[e.Kind]
 	*s = subject{Event: e}
-	if node := uint(uint32(e.Node)); node < uint(len(c.nodes)) { // -1 is none
+	if node := uint(uint32(s.Node)); node < uint(len(c.nodes)) { // -1 is none
 		s.n = &c.nodes[node]
 	}
-	if e.Job != 0 {
-		s.r, s.j = c.jobs.find(e.Job)
-	}
-	switch e.Kind {
-	case engine.Started, engine.Finished, engine.TimedOut, engine.Aborted:
-		for len(s.n.slots) <= int(e.Slot) {
+	if k.inSlot {
+		for len(s.n.slots) <= int(s.Slot) {
 			s.n.slots = append(s.n.slots, execution{})
 		}
-		s.x = &s.n.slots[e.Slot]
-	case engine.LeaseLost:
-		if slots := s.n.slots; int(e.Slot) < len(slots) {
-			if x := &slots[e.Slot]; x.job == e.Job && x.delivery == e.Delivery {
-				s.x = x
-			}
-		}
+		s.x = &s.n.slots[s.Slot]
 	}
-	if e.At > c.kept && e.At != c.now || e.At < c.now {
+	if s.x != nil && s.x.job == s.Job { // most executions that end
+		s.r, s.j = c.jobs.with(s.x.r, s.Job)
+	} else if s.Job != 0 && s.Kind != engine.Enqueued {
+		s.r, s.j = c.jobs.find(s.Job)
+	}
+	if s.At > c.kept && s.At != c.now || s.At < c.now {
 		c.goOn(s)
 	}
-	c.now = e.At
-	kind := int(e.Kind)
-	if e.Kind == engine.Called {
-		kind = firstCall + int(e.Op)
+	c.now = s.At
+	if k.stored && (s.j == nil || s.j.state == engine.Dead || s.Kind == engine.Redriven) {
+		c.goesOn(s)
 	}
-	if c.ask(kind); !s.lost {
-		c.follow(s)
+	for r := k.asked; r != nil && !s.lost; r = r.next {
+		if r.asks(c, s) {
+			r.applied++
+		}
+	}
+	if !s.lost {
+		k.follow(c, s)
 	}
 }
+
+// runs reports whether the execution in the slot of an event is that of its job and delivery.
+func (s *subject) runs() bool { return s.x.job == s.Job && s.x.delivery == s.Delivery }
 
 // goOn applies, once for each instant after the storms (injected faults), the rules that bound times, such as how long
 // workers may be idle; at the first it notes the load until then.
@@ -166,71 +188,10 @@ func (c *Checker) goOn(s *subject) {
 		c.load.calm, c.load.before = c.load.idled, c.load.begun
 	}
 	c.now, c.kept = s.At, engine.Never
-	c.ask(inCalm)
-}
-
-// ask applies the rules for a kind of event to the present event, until one finds that it contradicts the records.
-func (c *Checker) ask(kind int) {
-	for r := c.asked[kind]; r != nil; r = r.next {
-		if r.asks(c, &c.at) {
-			if r.applied++; c.at.lost {
-				return
-			}
-		}
+	if c.d.idle {
+		c.claimsWhileReady()
 	}
-}
-
-// follow updates the checker's records of jobs and processes after an event.
-func (c *Checker) follow(s *subject) {
-	j := s.j
-	switch s.Kind {
-	case engine.Called:
-		c.followCall(s)
-	case engine.Enqueued:
-		c.followEnqueued(s)
-	case engine.Promoted:
-		c.counts.Waiting[j.class]--
-		c.toReady(j, j.class, j.ready)
-	case engine.Leased:
-		c.followLeased(s)
-	case engine.LeaseTaken:
-		c.leave(j)
-		c.recovered(s)
-		if j.dropped == j.token {
-			j.dropped = s.Token
-		}
-		j.reaped, j.forgotten, j.claimed, j.token = true, false, s.At, s.Token
-		c.enter(s.r, j)
-	case engine.LeaseForgotten:
-		c.jobs.delist(j) // the lease has no end
-		j.forgotten = true
-	case engine.Acked, engine.Nacked, engine.Buried, engine.Returned:
-		c.followCommitted(s)
-	case engine.Fenced, engine.GaveUp:
-		c.drops(s)
-	case engine.LeaseLost: // a belief of the engine, not a fact
-		c.drops(s)
-		if x := s.x; x != nil {
-			if x.over, x.lost = true, true; x.told == 0 { // it does not time out any more
-				x.told = c.now
-			}
-		}
-	case engine.Extended, engine.ExtendRefused:
-		if s.Token == j.token {
-			j.asked = s.At
-		}
-		if s.Kind == engine.Extended {
-			j.untimed = c.rules.Node.Lease.AckAtStart
-			c.jobs.delist(j)
-			c.jobs.enlist(s.r, j, s.At)
-		}
-	case engine.Redriven:
-		c.followRedriven(s)
-	case engine.Started:
-		c.followStarted(s)
-	case engine.Finished, engine.TimedOut, engine.Aborted:
-		c.followEnded(s)
-	default:
-		c.followMachine(s)
+	if c.d.recovers {
+		c.takesEndedLeases()
 	}
 }

@@ -1,5 +1,7 @@
 package check
 
+import "qsim/engine"
+
 // Probe is a rule that applies in few runs, so that its checks are counted separately, as coverage.
 type Probe uint8
 
@@ -44,8 +46,11 @@ func (c *Checker) Probes() [NumProbes]int64 {
 func (c *Checker) counted() (checks [NumInvariants]int64, probes [uncounted]int64) {
 	c.caughtUp()
 	checks, probes = c.checks, c.probes
-	for _, r := range c.asked {
-		for ; r != nil; r = r.next {
+	for k := range c.kinds {
+		if c.kinds[k].stored || k == int(engine.Enqueued) {
+			checks[NoLoss] += c.events[k] // see goesOn and followEnqueued
+		}
+		for r := c.kinds[k].asked; r != nil; r = r.next {
 			if r.probe != uncounted {
 				checks[r.invariant] += r.applied
 				probes[r.probe] += r.applied

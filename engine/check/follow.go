@@ -6,8 +6,76 @@ import (
 	"qsim/engine"
 )
 
+// followers update the checker's records of jobs and processes after events of some kinds; the first does after others.
+var followers = []struct {
+	on     kinds
+	follow func(c *Checker, s *subject)
+}{
+	{^kinds(0), (*Checker).followMachine},
+	{called, (*Checker).followCall},
+	{of(engine.Enqueued), (*Checker).followEnqueued},
+	{of(engine.Promoted), (*Checker).followPromoted},
+	{leased, (*Checker).followLeased},
+	{taken, (*Checker).followTaken},
+	{of(engine.LeaseForgotten), (*Checker).followForgotten},
+	{committed, (*Checker).followCommitted},
+	{of(engine.Fenced, engine.GaveUp), (*Checker).drops},
+	{of(engine.LeaseLost), (*Checker).followLost},
+	{of(engine.Extended, engine.ExtendRefused), (*Checker).followExtension},
+	{of(engine.Redriven), (*Checker).followRedriven},
+	{started, (*Checker).followStarted},
+	{ended, (*Checker).followEnded},
+}
+
+func (c *Checker) followPromoted(s *subject) {
+	c.counts.Waiting[s.j.class]--
+	c.toReady(s.j, s.j.class, s.j.ready)
+}
+
+func (c *Checker) followTaken(s *subject) {
+	j := s.j
+	c.leave(j)
+	c.recovered(s)
+	if j.dropped == j.token {
+		j.dropped = s.Token
+	}
+	j.reaped, j.forgotten, j.claimed, j.token = true, false, s.At, s.Token
+	c.enter(s.r, j)
+}
+
+func (c *Checker) followForgotten(s *subject) {
+	c.jobs.delist(s.j) // the lease has no end
+	s.j.forgotten = true
+}
+
+// followLost follows the loss of a lease, a belief of the engine and not a fact.
+func (c *Checker) followLost(s *subject) {
+	c.drops(s)
+	if x := s.x; s.runs() {
+		if x.over, x.lost = true, true; x.told == 0 { // it does not time out any more
+			x.told = c.now
+		}
+	}
+}
+
+func (c *Checker) followExtension(s *subject) {
+	j := s.j
+	if s.Token == j.token {
+		j.asked = s.At
+	}
+	if s.Kind == engine.Extended {
+		j.untimed = c.rules.Node.Lease.AckAtStart
+		c.jobs.delist(j)
+		c.jobs.enlist(s.r, j, s.At)
+	}
+}
+
 func (c *Checker) followEnqueued(s *subject) {
 	r, j := c.jobs.add(s.Job)
+	if j == nil {
+		c.complain(NoLoss, "it was enqueued before")
+		return
+	}
 	j.enqueued, j.tenant, j.kind = s.At, s.Tenant, s.JobKind
 	if t := c.tenant(j.tenant); t != nil {
 		t.enqueued = s.At
@@ -80,6 +148,9 @@ func (c *Checker) placeInLine(j *job, class engine.Class) {
 // orders, to those of its tenant and kind.
 func (c *Checker) countReady(j *job, by int) {
 	c.counts.Ready[j.class] += by
+	if !c.d.counted {
+		return
+	}
 	if c.d.byTenant {
 		c.readied(j.tenant, by)
 	}
@@ -103,7 +174,9 @@ func (c *Checker) leave(j *job) {
 		if !j.forgotten {
 			c.jobs.delist(j)
 		}
-		c.countRunning(j, -1)
+		if c.d.counted {
+			c.countRunning(j, -1)
+		}
 		c.nodes[j.node].toldOf(j)
 	case engine.Dead:
 		c.counts.Dead--
@@ -132,7 +205,9 @@ func (c *Checker) countRunning(j *job, by int) {
 func (c *Checker) enter(r ref, j *job) {
 	c.counts.InFlight[inFlightAs(j)]++
 	c.mostInFlight = max(c.mostInFlight, sum(&c.counts.InFlight))
-	c.countRunning(j, 1)
+	if c.d.counted {
+		c.countRunning(j, 1)
+	}
 	j.untimed, j.asked = false, 0
 	c.jobs.enlist(r, j, c.now)
 }

@@ -70,11 +70,6 @@ func since(times []engine.Time, from engine.Time) []engine.Time {
 	return times
 }
 
-// brakesFor reports whether a circuit breaker applies to the job of an event, by its class and kind.
-func brakesFor(b *bound.Brake, s *subject) bool {
-	return (b.Class == engine.AnyClass || b.Class == s.Class) && b.Kinds.Has(s.JobKind)
-}
-
 // brakes follows the circuit breakers (bound.Brake) of a process, and checks that a job which begins obeys them.
 func (c *Checker) brakes(s *subject) (held bool) {
 	n := s.n
@@ -84,7 +79,7 @@ func (c *Checker) brakes(s *subject) (held bool) {
 	for i := range n.plans.brakes {
 		b, of := &c.rules.Holds.Brakes[i], &n.plans.brakes[i]
 		switch {
-		case !brakesFor(b, s):
+		case b.Class != engine.AnyClass && b.Class != s.Class, !b.Kinds.Has(s.JobKind): // it is for others
 		case s.Kind == engine.Started:
 			held = c.keepsBack(s, b, of) || held
 		case s.x.over || s.Kind == engine.Aborted || s.WaitsOut: // it counts already, or never will

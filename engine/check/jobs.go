@@ -131,17 +131,28 @@ func (t *jobs) find(id engine.JobID) (ref, *job) {
 	if p.refs == nil {
 		return noRef, nil
 	}
-	r := p.refs[slot(id)]
+	return t.with(p.refs[slot(id)], id)
+}
+
+// with returns the table index r that a job has or had, and its record, or nil if it is done.
+func (t *jobs) with(r ref, id engine.JobID) (ref, *job) {
 	if j := t.at(r); j.id == id {
 		return r, j
 	}
 	return r, nil
 }
 
-// add adds a record for a new job, whose ID must not be 0, and returns it with its table index.
+// add adds a record for a new job, whose ID must not be 0, and returns it with its table index; nil: it is not new.
 func (t *jobs) add(id engine.JobID) (ref, *job) {
 	if t.used*4 >= len(t.index)*3 {
 		t.grow()
+	}
+	p := t.page(id)
+	if p.refs == nil {
+		*p = page{rest(id), new([64]ref)}
+		t.used++
+	} else if p.refs[slot(id)] != noRef {
+		return noRef, nil
 	}
 	r := t.free
 	if r == noRef {
@@ -151,11 +162,6 @@ func (t *jobs) add(id engine.JobID) (ref, *job) {
 	t.free = j.next
 	*j = job{id: id}
 	delete(t.recoveries, r)
-	p := t.page(id)
-	if p.refs == nil {
-		*p = page{rest(id), new([64]ref)}
-		t.used++
-	}
 	p.refs[slot(id)] = r
 	return r, j
 }

@@ -55,13 +55,14 @@ type plans struct {
 // execution is the checker's record of one worker slot of a node: the job that runs in it, if any does.
 type execution struct {
 	job      engine.JobID // job that runs; 0: none
+	r        ref
 	delivery int32
-	class    engine.Class
 	started  engine.Time
-	over     bool        // the execution has timed out, or its lease is lost
-	freed    bool        // its worker runs another job
 	told     engine.Time // time of its cancellation; 0: none
-	lost     bool        // its lease is lost
+	class    engine.Class
+	over     bool // the execution has timed out, or its lease is lost
+	freed    bool // its worker runs another job
+	lost     bool // its lease is lost
 }
 
 // owing counts a node's outcomes that are not committed yet, separately for executions that ended after its latest
@@ -159,7 +160,7 @@ func (c *Checker) followStarted(s *subject) {
 			}
 		}
 	}
-	*s.x = execution{job: s.Job, delivery: s.Delivery, class: s.Class, started: s.At}
+	*s.x = execution{job: s.Job, r: s.r, delivery: s.Delivery, class: s.Class, started: s.At}
 	if n.busy++; n.busy >= c.rules.Node.Workers {
 		n.idleSince = engine.Never
 	}

@@ -14,7 +14,7 @@ func (c *Checker) heard(since engine.Time) bool {
 }
 
 // claimsWhileReady checks, after the faults, that no process with idle workers stops claiming while jobs are ready.
-func (c *Checker) claimsWhileReady(*subject) bool {
+func (c *Checker) claimsWhileReady() {
 	soonest := c.rules.Idle
 	if c.rules.Soon.AllClaim {
 		soonest = min(soonest, c.rules.Soon.Claim)
@@ -35,7 +35,6 @@ func (c *Checker) claimsWhileReady(*subject) bool {
 		}
 		c.keptUntil(since.Add(most))
 	}
-	return false // checked for each process
 }
 
 // keptUntil records that no rule for the time after the storms (faults) can be broken up to time t: the checker applies
@@ -72,7 +71,7 @@ func (c *Checker) claimsWhenWoken(*subject) bool {
 }
 
 // takesEndedLeases checks, after the storms (faults), that expired leases are recovered within Rules.Recover.
-func (c *Checker) takesEndedLeases(*subject) bool {
+func (c *Checker) takesEndedLeases() {
 	soonest := c.rules.Recover
 	if c.rules.Soon.Recover > 0 {
 		soonest = min(soonest, c.rules.Soon.Recover)
@@ -80,27 +79,28 @@ func (c *Checker) takesEndedLeases(*subject) bool {
 	head := c.jobs.at(noRef).next
 	if head == noRef {
 		c.keptUntil(c.now.Add(soonest))
-		return false
+		return
 	}
 	j := c.jobs.at(head)
 	at := max(j.ended(&c.d), c.rules.Calm)
 	c.keptUntil(at.Add(soonest)) // the leases behind it end later
 	if c.now <= at {
-		return false
+		return
 	}
 	most := c.rules.Recover + c.rules.RecoverEach*time.Duration(c.mostInFlight/max(1, c.rules.Node.Reaper.Batch))
 	if c.rules.Soon.Recover > 0 && at >= c.rules.Calm.Add(c.rules.Soon.Looked) {
 		most = c.rules.Soon.Recover
 	}
-	return c.now.Sub(at) <= most ||
+	if c.checks[Recovery]++; c.now.Sub(at) > most {
 		c.Complain(Recovery, j.id, "its lease ended at %v, and nobody takes it", j.ended(&c.d))
+	}
 }
 
 // leaderReaps checks that only the leader recovers leases, where that is configured: two nodes do not take turns faster
 // than leadership can pass from one to the other.
 func (c *Checker) leaderReaps(s *subject) bool {
 	r, by := &c.reaps, s.Node+1
-	if c.now < c.rules.Settled || by == r.node || by != r.other {
+	if s.Op != engine.OpRecover || c.now < c.rules.Settled || by == r.node || by != r.other {
 		return false
 	}
 	return c.now.Sub(r.otherAt) >= c.d.led || c.Complain(Recovery, 0,
@@ -127,7 +127,7 @@ func (c *Checker) rest() time.Duration {
 
 // reapsSeldomInVain checks that a process does not look for expired leases too often (see rest) without finding any.
 func (c *Checker) reapsSeldomInVain(s *subject) bool {
-	if s.Count > 0 || !c.heard(c.now) {
+	if s.Op != engine.OpRecover || s.Count > 0 || !c.heard(c.now) {
 		return false
 	}
 	n, least := s.n, c.rest()
@@ -161,7 +161,7 @@ func (p *pace) step(now engine.Time, each time.Duration) time.Duration {
 // keepsToCooldown checks that a node's claims are a cooldown apart on average (they do not reach the store evenly).
 func (c *Checker) keepsToCooldown(s *subject) bool {
 	least := c.rules.Node.Fetch.Cooldown
-	if !c.heard(c.now) {
+	if s.Op != engine.OpClaim || !c.heard(c.now) {
 		return false
 	}
 	ahead := s.n.claims.step(c.now, least)
@@ -179,7 +179,7 @@ func (c *Checker) keepsToBatch(s *subject) bool {
 func (c *Checker) stopsClaiming(s *subject) bool {
 	n := s.n
 	late := n.stopped != engine.Never && n.up && c.heard(n.stopped) && c.now.Sub(n.stopped) > c.rules.Trip
-	return !late || c.complain(Recovery, "it was told to stop at %v, and claims", n.stopped)
+	return !late || s.Op != engine.OpClaim || c.complain(Recovery, "it was told to stop at %v, and claims", n.stopped)
 }
 
 // looksAtStart checks that a process recovers expired leases soon after its start, where ReaperConfig.OnStart is set.
@@ -203,7 +203,7 @@ func (c *Checker) undisturbed(n *node) bool {
 // that ended after its previous claim do not count: they may have ended after it made this one.
 func (c *Checker) keepsToPressure(s *subject) bool {
 	most := c.rules.Node.Commit.Backpressure
-	if !c.undisturbed(s.n) {
+	if s.Op != engine.OpClaim || !c.undisturbed(s.n) {
 		return false
 	}
 	return s.n.owing.all < most ||

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -111,13 +112,8 @@ type Retry struct {
 	Delay func(least, most int32) (shortest, longest time.Duration)
 }
 
-// kind returns the nodes' configuration of a job kind; the zero configuration if the rules have none.
-func (r *Rules) kind(k engine.Kind) (of engine.KindConfig) {
-	if kinds := r.Node.Kinds; len(kinds) > 0 {
-		of = *ofKind(kinds, k)
-	}
-	return of
-}
+// kind returns the nodes' configuration of a job kind.
+func (r *Rules) kind(k engine.Kind) *engine.KindConfig { return ofKind(r.Node.Kinds, k) }
 
 func (r *Rules) retry(k engine.Kind) *Retry {
 	if len(r.Retries) == 0 {
@@ -135,6 +131,7 @@ type derived struct {
 	limited   bool               // the number of jobs in flight is limited
 	whole     bool               // every ready job may be claimed
 	idle      bool               // workers are not idle for long while jobs are ready
+	recovers  bool               // leases that have ended are recovered in time
 	shares    bool               // a share of claims is guaranteed to fresh jobs
 	fills     bool               // claims use the whole capacity of their node
 	explained bool               // waits are explained by busy workers
@@ -142,6 +139,7 @@ type derived struct {
 	aged      bool               // jobs of a kind are claimed by age
 	ordered   bool               // jobs are claimed in an order of the policy's own
 	byTenant  bool               // that order chooses a tenant first
+	counted   bool               // ready or running jobs are counted by tenant or kind, too
 	guarded   bool               // the reaper reads leases first, and takes them later under a guard
 	ttl       time.Duration      // TTL of every lease
 	timed     bool               // a lease ends ttl after it was granted or extended, by the store's clock
@@ -171,21 +169,21 @@ func (r *Rules) derive() derived {
 	if r.Sheds > 0 {
 		d.batches[engine.OpClaim] = 0 // buried jobs do not count
 	}
-	if d.way = r.Way; d.way == 0 {
-		d.way = r.Trip
-	}
+	d.way = cmp.Or(r.Way, r.Trip)
 	d.limited = r.Store.MaxInFlight > 0 || slices.ContainsFunc(r.Store.MaxRunning, func(n int) bool { return n > 0 })
 	// Jobs that may not be claimed although they are ready make a class look empty.
 	d.whole = !d.limited && r.Serial == nil && !r.Keyed && !r.Store.Held
 	d.shares = r.Fresh.Den > 0 && d.whole
 	d.fills = r.Conserving && d.known && d.whole && r.Sheds == 0 && !l.RunLate
 	d.idle = r.Idle > 0 && d.whole && r.Node.Fetch.Cooldown == 0
+	d.recovers = r.Recover > 0 && d.timed && !reaper.Off && !r.LostInFlight
 	d.explained = r.Between > 0 && d.idle && r.Conserving
 	some := len(r.Priorities) > 0
 	d.ranked = r.Ranked && d.whole && some && slices.Min(r.Priorities) < slices.Max(r.Priorities)
 	d.aged = r.Ordered && d.whole && r.Order <= engine.NewestReady
 	d.ordered = r.Ordered && d.whole && r.Order > engine.OldestOfAny && some
 	d.byTenant = d.ordered && r.Order.ByTenant()
+	d.counted = d.byTenant || d.ranked || d.limited
 	if r.Settled > 0 && r.Nodes > 1 && reaper.LeaderOnly && !reaper.Off {
 		d.led = r.Node.Leader.TTL * 2 / 3 // without the duration of calls
 	}
@@ -206,26 +204,14 @@ type rule struct {
 	asks func(c *Checker, s *subject) bool
 }
 
-// kinds is a set of kinds of events, for rules. Executed store calls are several kinds, one for each operation (Op).
-type kinds uint64
+// kinds is a set of kinds of events, for rules.
+type kinds uint32
 
-// firstCall plus an Op is the kind of event of a call of that operation, inCalm that of an instant after the faults.
-const (
-	firstCall = int(engine.NumEventKinds)
-	inCalm    = firstCall + int(engine.NumOps)
-	numKinds  = inCalm + 1
-)
+func (s kinds) has(kind int) bool { return s>>kind&1 != 0 }
 
 func of(list ...engine.EventKind) (set kinds) {
 	for _, k := range list {
 		set |= 1 << k
-	}
-	return set
-}
-
-func calls(list ...engine.Op) (set kinds) {
-	for _, op := range list {
-		set |= 1 << (firstCall + int(op))
 	}
 	return set
 }
@@ -235,11 +221,11 @@ var (
 	stored    = committed | of(engine.Promoted, engine.Leased, engine.LeaseTaken, engine.LeaseForgotten,
 		engine.Fenced, engine.Extended, engine.ExtendRefused, engine.Redriven)
 	ended   = of(engine.Finished, engine.TimedOut, engine.Aborted)
+	inSlot  = ended | of(engine.Started, engine.LeaseLost)
 	leased  = of(engine.Leased)
 	taken   = of(engine.LeaseTaken)
 	started = of(engine.Started)
-	called  = calls(engine.OpClaim, engine.OpCommit, engine.OpExtend, engine.OpRecover, engine.OpPromote,
-		engine.OpLead, engine.OpStats)
+	called  = of(engine.Called)
 )
 
 // table returns every rule that is applied to events, in order: of several broken by one event, the first is reported.
@@ -249,25 +235,22 @@ func (r *Rules) table(d *derived) []rule {
 
 func (r *Rules) ofCalls(d *derived) []rule {
 	node, reaper := &r.Node, &r.Node.Reaper
-	claims, recovers, calm, down := calls(engine.OpClaim), calls(engine.OpRecover), kinds(1<<inCalm), of(engine.NodeDown)
 	looks := d.known && reaper.OnStart && !reaper.Off && !reaper.LeaderOnly
 	return []rule{
-		{Idleness, noProbe, calm, d.idle, (*Checker).claimsWhileReady},
 		{Idleness, Wakes, called, d.idle && r.Soon.Claim > 0, (*Checker).claimsWhenWoken},
-		{Recovery, noProbe, calm, r.Recover > 0 && d.timed && !reaper.Off && !r.LostInFlight, (*Checker).takesEndedLeases},
-		{Recovery, noProbe, recovers, d.led > 0, (*Checker).leaderReaps},
-		{Shares, noProbe, recovers, d.known, (*Checker).reapsSeldomInVain},
+		{Recovery, noProbe, called, d.led > 0, (*Checker).leaderReaps},
+		{Shares, noProbe, called, d.known, (*Checker).reapsSeldomInVain},
 		{Shares, uncounted, called, true, (*Checker).keepsToBatch},
-		{Recovery, uncounted, claims, d.known, (*Checker).stopsClaiming},
+		{Recovery, uncounted, called, d.known, (*Checker).stopsClaiming},
 		{Recovery, StartUps, called, looks, (*Checker).looksAtStart},
-		{Shares, noProbe, claims, d.known && d.fenced && node.Commit.Backpressure > 0, (*Checker).keepsToPressure},
-		{Shares, noProbe, claims, d.known && node.Fetch.Cooldown > 0, (*Checker).keepsToCooldown},
+		{Shares, noProbe, called, d.known && d.fenced && node.Commit.Backpressure > 0, (*Checker).keepsToPressure},
+		{Shares, noProbe, called, d.known && node.Fetch.Cooldown > 0, (*Checker).keepsToCooldown},
 		{Idleness, Capacity, called, d.fills, (*Checker).fillsRoom},
 		{Shares, noProbe, called, d.shares, (*Checker).sharesClaims},
-		{Effects, uncounted, down, true, func(c *Checker, s *subject) bool {
+		{Effects, uncounted, of(engine.NodeDown), true, func(c *Checker, s *subject) bool {
 			return s.n.busy == 0 || c.complain(Effects, "%d executions go on without it", s.n.busy)
 		}},
-		{Recovery, HandBacks, down, r.HandBack > 0 && d.fenced && d.timed, (*Checker).handsBack},
+		{Recovery, HandBacks, of(engine.NodeDown), r.HandBack > 0 && d.fenced && d.timed, (*Checker).handsBack},
 	}
 }
 
@@ -275,35 +258,24 @@ func (r *Rules) ofExecutions(d *derived) []rule {
 	beats := d.known && r.Node.Lease.Heartbeat > 0
 	return []rule{
 		{Effects, noProbe, ended | started, true, (*Checker).runsKnown},
-		{Deliveries, noProbe, started, true, (*Checker).beginsOnce},
 		{Leases, Heartbeats, started, beats, func(c *Checker, s *subject) bool {
 			return s.j != nil && c.heldFor(s.j) > c.d.beat && !s.n.returnsLate && c.beats(s.n, s.j, s.Token, c.heldFor(s.j))
 		}},
 		{Shares, noProbe, started, r.Holds.Caps != [engine.NumClasses]int{}, (*Checker).keepsToCap},
 		{Shares, HeldBack, started | leased | of(engine.Finished), r.Holds.Ration.Cost > 0, (*Checker).paysForRetries},
 		{Shares, HeldBack, started | ended, len(r.Holds.Brakes) > 0, (*Checker).brakes},
-		{Effects, uncounted, ended, len(r.Node.Kinds) > 0, (*Checker).timesOut},
+		{Effects, uncounted, ended, len(r.Node.Kinds) > 0 || r.Heeds, (*Checker).endsInTime},
 		{Leases, Heartbeats, ended, beats, func(c *Checker, s *subject) bool {
 			had := c.now.Sub(s.x.started)
 			return had > c.d.beat && !s.x.over && c.beats(s.n, s.j, s.Token, had)
 		}},
-		{Effects, Obedience, of(engine.Finished, engine.Aborted), r.Heeds, (*Checker).obeys},
 	}
 }
 
 func (r *Rules) ofLeases(d *derived) []rule {
 	lease, promoted := &r.Node.Lease, of(engine.Promoted)
 	return []rule{
-		{NoLoss, noProbe, of(engine.Enqueued), true, func(c *Checker, s *subject) bool {
-			return s.r == noRef || c.astray(NoLoss, "it was enqueued before")
-		}},
-		{Recovery, uncounted, of(engine.Returned, engine.Fenced, engine.GaveUp), true, func(c *Checker, s *subject) bool {
-			if s.Error == engine.Canceled {
-				s.n.back++ // see Released; also if the job is done by now
-			}
-			return false
-		}},
-		{NoLoss, noProbe, stored, true, (*Checker).goesOn},
+		{Recovery, uncounted, of(engine.Returned, engine.Fenced, engine.GaveUp), true, (*Checker).handsOneBack},
 		{Leases, uncounted, committed, d.guarded, func(c *Checker, s *subject) bool {
 			if s.From != engine.InFlight && c.d.asRead(s.Event) {
 				c.recovered(s) // it was in flight when it was read; mayDie counts this
@@ -312,9 +284,7 @@ func (r *Rules) ofLeases(d *derived) []rule {
 		}},
 		{Due, noProbe, promoted, true, (*Checker).isDue},
 		{Due, noProbe, promoted, r.Promote > 0 && r.Store.Promoted, (*Checker).isPromotedInTime},
-		{Due, noProbe, leased, true, (*Checker).isReady},
-		{Deliveries, noProbe, leased, true, (*Checker).isNextDelivery},
-		{Recount, noProbe, leased, true, (*Checker).waitedSo},
+		{Due, noProbe, leased, true, (*Checker).isGranted},
 		{Due, uncounted, leased, r.Serial != nil, (*Checker).isFirstOfKey},
 		{Shares, noProbe, leased | of(engine.Buried), r.Holds.Interval > 0, (*Checker).buriesLate},
 		{Starvation, Explained, leased, d.explained, (*Checker).loadExplains},
@@ -326,7 +296,6 @@ func (r *Rules) ofLeases(d *derived) []rule {
 		{Shares, Turns, leased, d.byTenant && r.Order == engine.TenantDeficit, (*Checker).paysByTurns},
 		{Shares, Turns, leased, d.byTenant && r.Order == engine.TenantFair, (*Checker).sparesQuiet},
 		{Limit, noProbe, leased, d.fenced && len(r.Retries) > 0, (*Checker).mayBeTried},
-		{Leases, noProbe, leased, true, (*Checker).raisesToken},
 		{Due, uncounted, leased, d.limited, (*Checker).keepsToLimits},
 		{Leases, uncounted, taken, true, (*Checker).isTakeable},
 		{Leases, Heartbeats, taken, d.known && lease.Heartbeat > 0, (*Checker).beatsTillTaken},
@@ -344,8 +313,7 @@ func (r *Rules) ofLeases(d *derived) []rule {
 func (r *Rules) ofOutcomes(d *derived) []rule {
 	retries, buried, requeued := len(r.Retries) > 0, of(engine.Buried), of(engine.Nacked, engine.Returned)
 	return []rule{
-		{Fencing, noProbe, committed, true, (*Checker).passesFence},
-		{Effects, noProbe, committed, true, (*Checker).wasSo},
+		{Fencing, noProbe, committed, true, (*Checker).takesEffect},
 		{Limit, noProbe, buried, retries && d.fenced, (*Checker).mayDie},
 		{Limit, Unfenced, buried, retries && !d.fenced, (*Checker).mayDie},
 		{Limit, noProbe, requeued, retries && d.fenced, (*Checker).mayGoOn},

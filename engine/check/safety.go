@@ -9,23 +9,33 @@ import (
 // The rules that rest on no bound: what a job may never do, whatever goes wrong.
 
 // goesOn checks that the job of an event exists and has not ended, unless it is dead and redriven (made ready again).
-func (c *Checker) goesOn(s *subject) bool {
+func (c *Checker) goesOn(s *subject) {
 	switch {
 	case s.r == noRef:
-		return c.astray(NoLoss, "no such job was enqueued")
+		c.astray(NoLoss, "no such job was enqueued")
+		return
 	case s.j != nil && s.j.state != engine.Dead:
-		return s.Kind != engine.Redriven || c.astray(Final, "it is %v", s.j.state)
+		c.astray(Final, "it is %v", s.j.state)
+		return
 	}
 	c.checks[Final]++
 	switch {
 	case s.Kind == engine.Fenced, s.Kind == engine.ExtendRefused:
-		s.lost = true // no further rule applies
+		c.handsOneBack(s)
+		s.lost = true // no rule applies
 	case s.j == nil:
 		c.astray(Final, "it is %v", engine.Done)
 	case s.Kind != engine.Redriven:
 		c.astray(Final, "it is %v", engine.Dead)
 	}
-	return true
+}
+
+// handsOneBack counts a job that a process has handed back, for Checker.Released. It complains of nothing.
+func (c *Checker) handsOneBack(s *subject) bool {
+	if s.Error == engine.Canceled {
+		s.n.back++
+	}
+	return false
 }
 
 func (c *Checker) isDue(s *subject) bool {
@@ -41,31 +51,27 @@ func (c *Checker) isDue(s *subject) bool {
 	return true
 }
 
-func (c *Checker) isReady(s *subject) bool {
-	switch j := s.j; j.state {
-	case engine.Ready:
-	case engine.InFlight:
-		c.astray(Leases, "node %d has it under token %d since %v", j.node, j.token, j.renewed)
-	default:
-		c.astray(Due, "it is %v until %v", j.state, j.ready)
+// isGranted checks that a claimed job was ready, and that its claim is its next delivery, with its class and wait.
+func (c *Checker) isGranted(s *subject) bool {
+	j := s.j
+	if j.state == engine.InFlight {
+		return c.astray(Leases, "node %d has it under token %d since %v", j.node, j.token, j.renewed)
+	} else if j.state != engine.Ready {
+		return c.astray(Due, "it is %v until %v", j.state, j.ready)
 	}
-	return true
-}
-
-func (c *Checker) isNextDelivery(s *subject) bool {
+	c.checks[Deliveries]++
+	c.checks[Recount]++
+	c.checks[Leases]++
+	waited, age := max(0, s.At.Sub(j.ready)), s.At.Sub(j.enqueued)
 	switch {
-	case s.Delivery != s.j.delivery+1:
-		c.complain(Deliveries, "delivery %d comes after %d", s.Delivery, s.j.delivery)
-	case s.Class != s.j.class:
-		c.complain(Conservation, "it is %v, not %v", s.j.class, s.Class)
-	}
-	return true
-}
-
-func (c *Checker) waitedSo(s *subject) bool {
-	waited, age := max(0, s.At.Sub(s.j.ready)), s.At.Sub(s.j.enqueued)
-	return s.Waited == waited && s.Age == age ||
+	case s.Delivery != j.delivery+1:
+		c.complain(Deliveries, "delivery %d comes after %d", s.Delivery, j.delivery)
+	case s.Class != j.class:
+		c.complain(Conservation, "it is %v, not %v", j.class, s.Class)
+	case s.Waited != waited || s.Age != age:
 		c.complain(Recount, "it waited %v of %v, and says %v of %v", waited, age, s.Waited, s.Age)
+	}
+	return c.raisesToken(s)
 }
 
 func (c *Checker) isFirstOfKey(s *subject) bool {
@@ -155,7 +161,7 @@ func (c *Checker) hasLost(s *subject) bool {
 	if j != nil && c.isCurrent(j) && j.token == s.Token && !j.forgotten {
 		c.complain(Fencing, "the lease under token %d is current", s.Token)
 	}
-	if s.x != nil && s.x.lost {
+	if s.runs() && s.x.lost {
 		c.complain(Fencing, "the lease under token %d was lost before", s.Token)
 	}
 	return true
@@ -168,8 +174,9 @@ func (c *Checker) answersOwn(s *subject) bool {
 		c.complain(Leases, "%d jobs come too late to a process whose claims were all answered in time", s.Count)
 }
 
-// passesFence checks that an outcome which took effect met the fence, the condition on its token and the job's state.
-func (c *Checker) passesFence(s *subject) bool {
+// takesEffect checks that an outcome which took effect met the fence, the condition on its token and the job's state,
+// and agrees with how its execution ended.
+func (c *Checker) takesEffect(s *subject) bool {
 	j, fence := s.j, c.rules.Store.Fence
 	if s.Error == engine.LeaseExpired { // the outcome may be a reaper's, under its own guard
 		fence = max(fence, cmp.Or(c.rules.Node.Reaper.Guard, fence))
@@ -179,20 +186,15 @@ func (c *Checker) passesFence(s *subject) bool {
 	}
 	switch {
 	case s.From != j.state:
-		c.astray(Conservation, "it was %v, not %v", j.state, s.From)
+		return c.astray(Conservation, "it was %v, not %v", j.state, s.From)
 	case fence != engine.FenceNone && j.state != engine.InFlight,
 		fence == engine.FenceToken && s.Token != j.token:
 		c.complain(Fencing, "it is %v under token %d, the outcome has %d", j.state, j.token, s.Token)
 	case fence == engine.FenceToken && !j.forgotten && !j.reaped && c.hasLapsed(j):
 		c.complain(Fencing, "its lease lapsed at %v", j.ended(&c.d).Add(c.d.lapse))
 	}
-	return true
-}
-
-// wasSo checks that an outcome agrees with how its execution ended: a job is acked only after a success, for example.
-func (c *Checker) wasSo(s *subject) bool {
-	j := s.j
-	switch {
+	c.checks[Effects]++
+	switch { // a job is acked only after a success, for example
 	case s.Delivery <= j.delivery-64: // too long ago: not recorded any more
 	case s.Kind == engine.Acked:
 		if j.succeeded&bit(s.Delivery) == 0 {
@@ -268,7 +270,7 @@ func (c *Checker) runsKnown(s *subject) bool {
 	case s.r == noRef:
 		c.astray(NoLoss, "no such job was enqueued")
 	case s.Kind != engine.Started:
-		if x.job != s.Job || x.delivery != s.Delivery {
+		if !s.runs() {
 			c.astray(Effects, "job %d runs in slot %d, in delivery %d", x.job, s.Slot, x.delivery)
 		}
 	case x.job != 0:
@@ -280,15 +282,17 @@ func (c *Checker) runsKnown(s *subject) bool {
 	case n.wasStopped:
 		c.complain(Recovery, "it begins, and the process was told to stop")
 	}
+	if s.Kind == engine.Started && s.j != nil {
+		c.beginsOnce(s)
+	}
 	return true
 }
 
 // beginsOnce checks that an execution begins under a lease that was granted, and only once.
-func (c *Checker) beginsOnce(s *subject) bool {
+func (c *Checker) beginsOnce(s *subject) {
 	j := s.j
+	c.checks[Deliveries]++
 	switch {
-	case j == nil:
-		return false
 	case s.Token == j.token && j.state == engine.InFlight && c.rules.Store.Held && c.now < j.ready:
 		c.complain(Due, "it is due at %v", j.ready)
 	case s.Token > j.token || s.Delivery > j.delivery:
@@ -298,28 +302,27 @@ func (c *Checker) beginsOnce(s *subject) bool {
 	case s.Delivery > j.delivery-64 && j.begun&bit(s.Delivery) != 0:
 		c.complain(Deliveries, "delivery %d has begun before", s.Delivery)
 	}
-	return true
 }
 
-// timesOut checks that an execution does not time out before its timeout, nor end later without timing out.
-func (c *Checker) timesOut(s *subject) bool {
-	x, timeout := s.x, ofKind(c.rules.Node.Kinds, s.JobKind).Timeout
+// endsInTime checks that an execution does not time out before its timeout, nor end later without timing out; and that
+// one which is cancelled ends at the time of its cancellation, if it can.
+func (c *Checker) endsInTime(s *subject) bool {
+	x, n, timeout := s.x, s.n, c.rules.kind(s.JobKind).Timeout
 	ran := s.At.Sub(x.started)
-	if s.Kind == engine.TimedOut {
+	switch {
+	case s.Kind == engine.TimedOut:
 		return timeout > 0 && ran >= timeout || c.complain(Effects, "it has run for %v, its timeout is %v", ran, timeout)
+	case x.told == 0:
+		paused := n.frozen || n.woke != 0 && n.woke >= x.started
+		return timeout == 0 || ran <= timeout || x.over || paused ||
+			c.complain(Effects, "it ran for %v and did not time out after %v", ran, timeout)
+	case c.rules.Heeds && !n.frozen && n.woke < x.told:
+		if c.hold(Effects, Obedience); s.At > x.told {
+			c.complain(Effects, "it was to be told to stop at %v", x.told)
+		}
 	}
-	paused := s.n.frozen || s.n.woke != 0 && s.n.woke >= x.started
-	return timeout == 0 || ran <= timeout || x.over || x.told != 0 || paused ||
-		c.complain(Effects, "it ran for %v and did not time out after %v", ran, timeout)
+	return true
 }
 
 // ofKind returns the entry for a job kind in a list with an entry by kind; kinds past its end have the last entry.
 func ofKind[T any](list []T, k engine.Kind) *T { return &list[min(int(k), len(list)-1)] }
-
-// obeys checks, as a cancelled execution ends, that it ended at the time of its cancellation.
-func (c *Checker) obeys(s *subject) bool {
-	if s.x.told == 0 || s.n.frozen || s.n.woke >= s.x.told {
-		return false
-	}
-	return s.At <= s.x.told || c.complain(Effects, "it was to be told to stop at %v", s.x.told)
-}

@@ -43,6 +43,7 @@ type job struct {
 	since    engine.Time // ready: time at which it became ready; the next fields are as of then
 	idled    int64       // value of load.idled
 	others   uint32      // value of load.begun
+	drawn    int32       // always: delivery of the draw below; 0: none
 
 	committed engine.Token // token of the latest outcome that took effect and did not end it as done
 	// unfenced holds, without a fence by token, the least attempts charged at the latest claim, included; the most ever.
@@ -55,7 +56,6 @@ type job struct {
 	// are rounded to a grain.
 	passed time.Duration
 	draw   float64         // latest uniform draw for jitter
-	drawn  int32           // delivery of that draw; 0: none
 	wrote  engine.EngineID // holder of the lease under which that outcome took effect
 }
 

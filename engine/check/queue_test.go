@@ -3,6 +3,7 @@ package check
 import (
 	"testing"
 	"time"
+	"unsafe"
 
 	"qsim/engine"
 	"qsim/engine/unfinished"
@@ -35,5 +36,12 @@ func TestCatchesUp(t *testing.T) {
 		if ask(c); c.events[engine.Enqueued] != 1 {
 			t.Errorf("%s: the event before it is not checked", name)
 		}
+	}
+}
+
+// TestRowSize checks that the record of a job fills four lines of a cache: a larger one would share lines with others.
+func TestRowSize(t *testing.T) {
+	if size := unsafe.Sizeof(job{}); size != 256 {
+		t.Errorf("the record of a job has %d bytes, want 256", size)
 	}
 }

@@ -24,39 +24,34 @@ func (c *Checker) Balance(have engine.Stats) {
 
 // Sweep checks that every live job of the store is as the recorded events have it, and that none is missing.
 func (c *Checker) Sweep(live iter.Seq[unfinished.Job]) {
-	if c.caughtUp().breach != nil {
-		return
-	}
-	c.jobs.swept++
+	c.caughtUp().jobs.swept++
 	missing := sum(&c.counts.Ready) + sum(&c.counts.Waiting) + sum(&c.counts.InFlight)
 	for l := range live {
+		if c.breach != nil {
+			return
+		}
 		c.checks[NoLoss]++
 		r, j := c.jobs.find(l.ID)
 		switch {
 		case r == noRef:
 			c.Complain(NoLoss, l.ID, "the store has it %v, and it was never enqueued", l.State)
-			return
 		case j == nil:
 			c.Complain(Final, l.ID, "the store has it %v, and it is done", l.State)
-			return
-		}
-		if j.swept == c.jobs.swept {
+		case j.swept == c.jobs.swept:
 			c.Complain(NoLoss, l.ID, "the store has it twice")
-			return
-		}
-		if j.swept = c.jobs.swept; isLive(j.state) {
-			missing--
-		}
-		if l.State != j.state || l.Tenant != j.tenant || l.State != engine.InFlight && l.Class != j.class {
+		case l.State != j.state || l.Tenant != j.tenant || l.State != engine.InFlight && l.Class != j.class:
 			c.Complain(NoLoss, l.ID, "the store has it %v, as %v of tenant %d; recorded was %v, as %v of tenant %d",
 				l.State, l.Class, l.Tenant, j.state, j.class, j.tenant)
-			return
+		}
+		if j != nil {
+			if j.swept = c.jobs.swept; isLive(j.state) {
+				missing--
+			}
 		}
 	}
 	for r := ref(0); missing > 0 && r < c.jobs.size; r++ {
 		if j := c.jobs.at(r); j.swept != c.jobs.swept && isLive(j.state) {
 			c.Complain(NoLoss, j.id, "it is %v, and the store does not have it", j.state)
-			return
 		}
 	}
 }

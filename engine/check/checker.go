@@ -26,7 +26,8 @@ type Checker struct {
 	load         load
 	ranks        [engine.NumClasses][]int // ready jobs by class and job kind
 	tenants      tenants
-	wakes        wakes
+	woken        engine.Time // time of a job that became ready while no other was and workers idle; Never: none since
+	brought      engine.Time // time of the latest claim that returned jobs
 	mostWaiting  int         // highest number of waiting jobs so far
 	mostInFlight int         // highest number of jobs in flight so far
 	ready        engine.Time // time since when some job has been ready without a break; Never: none is
@@ -72,7 +73,7 @@ func New(r Rules) *Checker {
 		c.rules.Node.Kinds = make([]engine.KindConfig, 1)
 	}
 	c.Await(func() {})
-	c.wakes.at = engine.Never
+	c.woken = engine.Never
 	c.running = make([]int, len(r.Store.MaxRunning))
 	c.jobs.recoveries = make(map[ref]recoveries)
 	c.jobs.extend()

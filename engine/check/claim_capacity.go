@@ -27,7 +27,7 @@ func (c *Checker) followCall(s *subject) {
 			c.reaps.by(s.Node+1, c.now)
 		}
 	case engine.OpClaim:
-		c.wakes.at = engine.Never
+		c.woken = engine.Never
 		n.owing.turn++
 		n.owing.all, n.owing.since = n.owing.all+n.owing.since, 0
 		if n.plans.buried = 0; s.Count == 0 && c.undisturbed(n) {
@@ -35,9 +35,6 @@ func (c *Checker) followCall(s *subject) {
 		}
 	case engine.OpExtend:
 		n.asked = s.At
-	}
-	if !c.d.shares && !c.d.fills && !c.d.aged {
-		return
 	}
 	l := &c.claim
 	if l.open && c.d.shares {

@@ -216,7 +216,7 @@ func (c *Checker) followLeased(s *subject) {
 	j := s.j
 	c.leave(j)
 	c.claim.last = j
-	c.wakes.brought = c.now
+	c.brought = c.now
 	j.state, j.delivery, j.reaped, j.forgotten, j.token = engine.InFlight, s.Delivery, false, false, s.Token
 	mask := ^bit(j.delivery)
 	j.begun, j.succeeded, j.failed = j.begun&mask, j.succeeded&mask, j.failed&mask

@@ -133,8 +133,8 @@ func (c *Checker) followMachine(s *subject) {
 		}
 	}
 	if s.Kind >= engine.NodeUp && s.Kind <= engine.NodeWake {
-		c.wakes.at = engine.Never // the woken process may now be a different one
-		c.reaps = reaps{}         // the leader may have changed
+		c.woken = engine.Never // the woken process may now be a different one
+		c.reaps = reaps{}      // the leader may have changed
 	}
 	c.idles(n)
 }

@@ -41,33 +41,27 @@ func (c *Checker) claimsWhileReady() {
 // these rules again only at the first event after the earliest such t.
 func (c *Checker) keptUntil(t engine.Time) { c.kept = min(c.kept, t) }
 
-// wakes holds the time since which a claim is due: a job became ready while no other was, and workers were idle.
-type wakes struct {
-	at      engine.Time // time at which the job became ready; Never: none
-	brought engine.Time // time of the latest claim that returned jobs
-}
-
 // wake records that a job has become ready while no other was: if workers are idle, a claim is due.
 func (c *Checker) wake() {
-	c.wakes.at = engine.Never
+	c.woken = engine.Never
 	soon := c.rules.Soon.Claim
-	if soon == 0 || c.now < c.rules.Soon.From || c.now.Sub(c.wakes.brought) < soon {
+	if soon == 0 || c.now < c.rules.Soon.From || c.now.Sub(c.brought) < soon {
 		return
 	}
 	for i := range c.nodes {
 		if n := &c.nodes[i]; n.idleSince != engine.Never && !n.wasStopped {
-			c.wakes.at = c.now
+			c.woken = c.now
 		}
 	}
 }
 
 // claimsWhenWoken checks that a process claims soon after a job became ready while none was and workers were idle.
 func (c *Checker) claimsWhenWoken(*subject) bool {
-	if c.wakes.at == engine.Never || c.ready == engine.Never {
+	if c.woken == engine.Never || c.ready == engine.Never {
 		return false
 	}
-	return c.now.Sub(c.wakes.at) <= c.rules.Soon.Claim || c.Complain(Idleness, 0,
-		"a job became ready at %v, workers were idle, and no process has claimed since", c.wakes.at)
+	return c.now.Sub(c.woken) <= c.rules.Soon.Claim || c.Complain(Idleness, 0,
+		"a job became ready at %v, workers were idle, and no process has claimed since", c.woken)
 }
 
 // takesEndedLeases checks, after the storms (faults), that expired leases are recovered within Rules.Recover.

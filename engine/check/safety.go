@@ -264,7 +264,7 @@ func (c *Checker) wroteOnce(s *subject) bool {
 }
 
 // runsKnown checks that an event of an execution is about a known job that runs in its slot, and that an execution
-// begins in a slot of a running process.
+// begins in a slot of a running process, under a lease that was granted, and only once.
 func (c *Checker) runsKnown(s *subject) bool {
 	switch x, n := s.x, s.n; {
 	case s.r == noRef:
@@ -282,15 +282,10 @@ func (c *Checker) runsKnown(s *subject) bool {
 	case n.wasStopped:
 		c.complain(Recovery, "it begins, and the process was told to stop")
 	}
-	if s.Kind == engine.Started && s.j != nil {
-		c.beginsOnce(s)
-	}
-	return true
-}
-
-// beginsOnce checks that an execution begins under a lease that was granted, and only once.
-func (c *Checker) beginsOnce(s *subject) {
 	j := s.j
+	if s.Kind != engine.Started || j == nil {
+		return true
+	}
 	c.checks[Deliveries]++
 	switch {
 	case s.Token == j.token && j.state == engine.InFlight && c.rules.Store.Held && c.now < j.ready:
@@ -302,6 +297,7 @@ func (c *Checker) beginsOnce(s *subject) {
 	case s.Delivery > j.delivery-64 && j.begun&bit(s.Delivery) != 0:
 		c.complain(Deliveries, "delivery %d has begun before", s.Delivery)
 	}
+	return true
 }
 
 // endsInTime checks that an execution does not time out before its timeout, nor end later without timing out; and that

@@ -98,7 +98,6 @@ func (e *Engine) Tick(now Time) {
 		return
 	}
 	e.due = now
-	e.expireFirst()
 	e.run.tick(e)
 	e.commit.tick(e)
 	e.heartbeat.tick(e)
@@ -113,21 +112,12 @@ func (e *Engine) Tick(now Time) {
 	e.fetch.tick(e)
 }
 
-// expireFirst gives up the leases that have expired by the node's own clock before any other action: a process that was
-// frozen may get other inputs before its Tick.
-func (e *Engine) expireFirst() {
-	if e.cfg.Lease.Local {
-		e.expire.tick(e)
-	}
-}
-
 // Handle passes the store's answer to a call to the engine. Answers that come late or twice are recognised by their ID.
 // When it returns, c belongs to the driver again.
 func (e *Engine) Handle(now Time, c *Call) {
 	if e.begin(now, false); c.Op > OpCommit {
 		e.unsettle()
 	}
-	e.expireFirst()
 	switch c.Op {
 	case OpClaim:
 		e.fetch.onClaimed(e, c)
@@ -152,21 +142,19 @@ func (e *Engine) Handle(now Time, c *Call) {
 // with the error err or NoError. It panics if no handler runs there.
 func (e *Engine) Finish(now Time, s Slot, err ErrorKind, ran time.Duration) {
 	e.begin(now, false)
-	e.expireFirst()
 	e.run.onFinished(e, s, err, ran)
 }
 
 // Wake reports to the engine that jobs have become ready: it claims without waiting for its poll.
 func (e *Engine) Wake(now Time) {
 	e.begin(now, true)
-	e.expireFirst()
 	e.fetch.onWoken(e)
 }
 
 // Stop makes the engine claim no more and return the jobs that it has not started. It is drained once Held is 0.
 func (e *Engine) Stop(now Time) {
-	e.beginSeldom(now)
-	e.expireFirst()
+	e.begin(now, false)
+	e.unsettle()
 	e.stopping = true
 	e.run.returnBuffered(e)
 	e.commit.lingered(e)
@@ -175,14 +163,15 @@ func (e *Engine) Stop(now Time) {
 // SetWallClock sets how far the node's wall clock is ahead of the true time; a negative offset means behind. Only
 // LeaseConfig.Local reads that clock: everything else uses now, which never jumps.
 func (e *Engine) SetWallClock(now Time, ahead time.Duration) {
-	e.beginSeldom(now)
-	e.ahead = ahead
+	e.now, e.ahead = now, ahead
+	e.unsettle()
 }
 
 // Stall stops the reaper (role OpRecover) or the promoter (OpPromote) from making calls while stalled is set. Answers
 // under way are still handled, and an engine that leads for the role goes on leading.
 func (e *Engine) Stall(now Time, role Op, stalled bool) {
-	e.beginSeldom(now)
+	e.now = now
+	e.unsettle()
 	switch role {
 	case OpRecover:
 		e.reap.stalled = stalled
@@ -207,13 +196,12 @@ func (e *Engine) Held() int { return e.leases.held + e.commit.pending + len(e.pr
 // Idle returns the number of workers that run no job.
 func (e *Engine) Idle() int { return e.leases.idle }
 
-// begin starts the handling of an input at the time now; woken: the input is a wake.
-func (e *Engine) begin(now Time, woken bool) { e.now, e.woken = now, woken }
-
-// beginSeldom begins the handling of a rare input, one that may change any deadline: all are computed anew afterwards.
-func (e *Engine) beginSeldom(now Time) {
-	e.begin(now, false)
-	e.unsettle()
+// begin starts the handling of an input at the time now; woken: the input is a wake. First it gives up the leases that
+// have expired by the node's own clock: a process that was frozen may get other inputs before its Tick.
+func (e *Engine) begin(now Time, woken bool) {
+	if e.now, e.woken = now, woken; e.cfg.Lease.Local {
+		e.expire.tick(e)
+	}
 }
 
 // call returns a new record for a store call of op, to be filled in and sent.

@@ -29,7 +29,7 @@ func (x *expirer) deadline(e *Engine) Time {
 func (x *expirer) first(e *Engine) (Slot, *heldLease) {
 	for len(x.due) > 0 {
 		d := x.due[0]
-		if h := e.leases.of(d.slotTime); h != nil && h.expiry == d.at {
+		if h := &e.leases.slots[d.slot]; h.expiry == d.at {
 			return d.slot, h
 		}
 		x.due.Pop()
@@ -41,7 +41,7 @@ func (x *expirer) first(e *Engine) (Slot, *heldLease) {
 func (x *expirer) onHeld(e *Engine, s Slot, at Time) {
 	e.leases.slots[s].expiry = at
 	x.count++
-	x.due.Push(expiry{e.leases.at(at, s), x.count})
+	x.due.Push(expiry{slotTime{at, s}, x.count})
 	e.arm(at.Add(-e.ahead))
 }
 
@@ -49,8 +49,7 @@ func (x *expirer) onHeld(e *Engine, s Slot, at Time) {
 // store's answer, or with LeaseConfig.OfNode all leases of the node.
 func (x *expirer) onExtended(e *Engine, b *beat, statuses []Status) {
 	for k, s := range b.slots {
-		h := &e.leases.slots[s]
-		if statuses[k] == Applied && h.phase != unheld && h.lease.Key() == b.keys[k] {
+		if statuses[k] == Applied && e.leases.slots[s].lease.Key() == b.keys[k] {
 			x.prolong(e, s, b.expiry)
 		}
 	}
@@ -62,7 +61,7 @@ func (x *expirer) onExtended(e *Engine, b *beat, statuses []Status) {
 }
 
 func (x *expirer) prolong(e *Engine, s Slot, until Time) {
-	if h := &e.leases.slots[s]; h.phase != unheld && h.expiry != Never && h.expiry < until {
+	if e.leases.slots[s].expiry < until { // else it has none, or a later one
 		x.onHeld(e, s, until)
 	}
 }

@@ -8,22 +8,23 @@ import (
 // fetcher claims jobs: whenever there is capacity, it gets a plan from the policy and sends it to the store. At most
 // one claim and one stats call are under way.
 type fetcher struct {
-	pollAt   Time // time of the next poll, unless something else triggers a claim
-	beatAt   Time // time of the next poll at a fixed pace, see FetchConfig.Debounce
-	polls    pulse
-	openAt   Time             // end of the cooldown: earliest time of the next claim
-	id       uint64           // claim under way; 0: none
-	lostAt   Time             // time at which the claim under way counts as lost
-	again    bool             // a wake came, or may have been missed, while a claim was under way: claim once more
-	empty    [NumClasses]bool // by class, whether the last claim left no ready job
-	byClass  bool             // the policy's plans bring no jobs of empty classes, see Policy
-	observes bool             // the policy observes claims and executions
-	terms    []Term           // terms of the next plan
-	sent     []Term           // terms of the claim under way, in memory of its call
-	view     View             // state of the engine, as the latest plan saw it
-	observed Observation      // scratch memory for the policy
-	refused  LeaseKey         // last lease of the latest late answer, to recognise a copy that comes right behind it
-	expiry   Time             // expiry of the leases of the claim under way, by the wall clock
+	pollAt Time // time of the next poll, unless something else triggers a claim
+	beatAt Time // time of the next poll at a fixed pace, see FetchConfig.Debounce
+	polls  pulse
+	openAt Time   // end of the cooldown: earliest time of the next claim
+	id     uint64 // claim under way; 0: none
+	lostAt Time   // time at which the claim under way counts as lost
+	again  bool   // a wake came, or may have been missed, while a claim was under way: claim once more
+	// empty is, by class, whether the last claim left no ready job; of AnyClass, whether it left none of either.
+	empty    [NumClasses + 1]bool
+	byClass  bool        // the policy's plans bring no jobs of empty classes, see Policy
+	observes bool        // the policy observes claims and executions
+	terms    []Term      // terms of the next plan
+	sent     []Term      // terms of the claim under way, in memory of its call
+	view     View        // state of the engine, as the latest plan saw it
+	observed Observation // scratch memory for the policy
+	refused  LeaseKey    // last lease of the latest late answer, to recognise a copy that comes right behind it
+	expiry   Time        // expiry of the leases of the claim under way, by the wall clock
 
 	statsEvery time.Duration // interval between reads of the store's statistics; 0: the policy needs none
 	statsPulse pulse         // timer of the reads
@@ -90,7 +91,7 @@ func (f *fetcher) claim(e *Engine) {
 		return
 	}
 	limit := min(room, e.cfg.Fetch.Batch)
-	if f.byClass && f.empty[Fresh] && f.empty[Retry] || !f.plan(e, limit) {
+	if f.byClass && f.empty[AnyClass] || !f.plan(e, limit) {
 		if f.pollAt == Never || e.now >= f.pollAt {
 			f.pollAt = f.nextPoll(e)
 			e.arm(f.pollAt)
@@ -135,12 +136,7 @@ func (f *fetcher) plan(e *Engine, limit int) bool {
 // mayBring reports whether the claim plan has a term for a class (fresh, retry) that the last claim did not exhaust.
 func (f *fetcher) mayBring() bool {
 	for i := range f.terms {
-		t := &f.terms[i]
-		empty := f.empty[Fresh] && f.empty[Retry]
-		if t.Class != AnyClass {
-			empty = f.empty[t.Class]
-		}
-		if t.Limit > 0 && (!empty || t.filtered()) {
+		if t := &f.terms[i]; t.Limit > 0 && (!f.empty[t.Class] || t.filtered()) {
 			return true
 		}
 	}
@@ -158,7 +154,7 @@ func (f *fetcher) onClaimed(e *Engine, r *Call) {
 	}
 	f.id, f.lostAt = 0, Never
 	if r.Err != nil {
-		f.empty = [NumClasses]bool{true, true} // ask no more until the pause is over
+		f.empty = [...]bool{true, true, true} // ask no more until the pause is over
 		f.pollAt = e.now.Add(f.errorPause(&e.cfg.Fetch))
 		e.arm(f.pollAt)
 		return
@@ -185,7 +181,7 @@ func (f *fetcher) onClaimed(e *Engine, r *Call) {
 		e.run.returnBuffered(e)
 	}
 	if f.again || claimed == f.view.Idle {
-		f.empty = [NumClasses]bool{}
+		clear(f.empty[:])
 		f.claim(e)
 		return
 	}
@@ -241,6 +237,7 @@ func (f *fetcher) noteEmpty(got [NumClasses]int) {
 	for c := range got {
 		f.empty[c] = got[c] < allowed[c] || total < allowed[AnyClass]
 	}
+	f.empty[AnyClass] = f.empty[Fresh] && f.empty[Retry]
 }
 
 // onLateClaim handles the leases in an answer that came after its claim had timed out, or came twice: their jobs are
@@ -283,7 +280,7 @@ func (f *fetcher) onStats(e *Engine, r *Call) {
 // onWorkerFree claims for a worker that became free. After a claim that left no ready job it waits for a wake or the
 // poll, unless a bound of the policy limited that claim.
 func (f *fetcher) onWorkerFree(e *Engine) {
-	if f.id == 0 && !(f.empty[Fresh] && f.empty[Retry]) {
+	if f.id == 0 && !f.empty[AnyClass] {
 		f.claim(e)
 	}
 }
@@ -291,14 +288,14 @@ func (f *fetcher) onWorkerFree(e *Engine) {
 // mayHaveMissed forgets which classes the last claim left empty: jobs may have become ready since. If a worker is idle,
 // the claim under way (sent, not answered), whose answer may be as old, is followed by another.
 func (f *fetcher) mayHaveMissed(e *Engine) {
-	f.empty = [NumClasses]bool{}
+	clear(f.empty[:])
 	f.again = f.again || e.leases.idle > 0
 }
 
 // onWoken claims jobs at once, or after the claim under way (sent, not answered). With FetchConfig.Debounce it begins a
 // cooldown even if no worker is idle.
 func (f *fetcher) onWoken(e *Engine) {
-	f.empty = [NumClasses]bool{}
+	clear(f.empty[:])
 	switch {
 	case f.id != 0:
 		f.again, f.pollAt = true, Never

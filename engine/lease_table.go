@@ -37,7 +37,6 @@ type heldLease struct {
 // leaseTable holds the leases of one engine, from claim to commit.
 type leaseTable struct {
 	slots      []heldLease
-	lives      []uint32          // by slot: number of earlier leases; a slice of its own: it is read after a lease is gone
 	free       []Slot            // slots that hold no lease
 	held       int               // number of held leases
 	idle       int               // number of workers that run no job
@@ -55,7 +54,7 @@ func (t *leaseTable) hold(l *Lease, now Time) Slot {
 		if n := len(t.slots); n == cap(t.slots) {
 			t.slots = slices.Grow(t.slots, n+1) // it doubles: append grows by a quarter, and copies more
 		}
-		t.slots, t.lives = append(t.slots, heldLease{}), append(t.lives, 0)
+		t.slots = append(t.slots, heldLease{expiry: Never})
 		t.free = append(t.free, Slot(len(t.slots)-1))
 	}
 	s := t.free[len(t.free)-1]
@@ -63,7 +62,7 @@ func (t *leaseTable) hold(l *Lease, now Time) Slot {
 	h := &t.slots[s]
 	h.lease = *l
 	h.phase, h.lost, h.settled, h.freed = buffered, false, false, false
-	h.heldAt, h.expiry = now, Never
+	h.heldAt = now
 	t.held++
 	t.inFlight[l.Class()]++
 	if t.byKey != nil {
@@ -82,9 +81,7 @@ func (t *leaseTable) get(s Slot) *heldLease {
 
 // finish moves a lease whose handler has returned from the counts in flight to those committing.
 func (t *leaseTable) finish(h *heldLease) {
-	if h.phase != scheduled {
-		t.inFlight[h.lease.Class()]--
-	}
+	t.inFlight[h.lease.Class()]--
 	h.phase = finished
 	t.committing[h.lease.Class()]++
 }
@@ -100,9 +97,8 @@ func (t *leaseTable) release(s Slot) {
 		t.inFlight[h.lease.Class()]--
 	}
 	t.held--
-	h.phase, h.batch = unheld, nil
+	h.phase, h.batch, h.expiry = unheld, nil, Never
 	h.tickets = [numPurposes]uint64{}
-	t.lives[s]++
 	t.free = append(t.free, s)
 	if t.byKey != nil {
 		delete(t.byKey, h.lease.Key())
@@ -126,24 +122,12 @@ func (t *leaseTable) find(key LeaseKey) Slot {
 	return noSlot
 }
 
-// slotTime is the time of a pending action for the lease in a slot. It is void if the slot holds another lease by then:
-// void entries are not searched for, but skipped when their time comes.
+// slotTime is the time of a pending action for the lease in a slot. It is void once the lease has another time for that
+// action: void entries are not searched for, but skipped when their time comes.
 type slotTime struct {
 	at   Time
 	slot Slot
-	life uint32
 }
 
 // Before reports whether a is due before b: by time, then by slot.
 func (a slotTime) Before(b slotTime) bool { return a.at < b.at || a.at == b.at && a.slot < b.slot }
-
-// at returns the queue entry for an action at a time for the lease in slot s; it is void once that lease is released.
-func (t *leaseTable) at(at Time, s Slot) slotTime { return slotTime{at, s, t.lives[s]} }
-
-// of returns the lease for which the queue entry d was made by at, or nil if its slot has been released since.
-func (t *leaseTable) of(d slotTime) *heldLease {
-	if t.lives[d.slot] == d.life {
-		return &t.slots[d.slot]
-	}
-	return nil
-}

@@ -37,7 +37,10 @@ func (r *runner) init(cfg *Config) {
 }
 
 func (r *runner) deadline(e *Engine) Time {
-	d := r.nextScheduled()
+	d := Never
+	if len(r.scheduled) > 0 {
+		d = r.scheduled[0].at
+	}
 	for i := range r.timeouts {
 		if _, h := r.timeouts[i].due.first(&e.leases); h != nil {
 			d = min(d, h.dueAt)
@@ -49,7 +52,7 @@ func (r *runner) deadline(e *Engine) Time {
 // tick starts the jobs that were claimed before they were due and now are, and handles execution timeouts: by
 // KindConfig it ends the attempt, or only cancels its handler.
 func (r *runner) tick(e *Engine) {
-	r.startScheduled(e)
+	r.placeScheduled(e)
 	for i := range r.timeouts {
 		t := &r.timeouts[i]
 		for s, h := t.due.first(&e.leases); h != nil && h.dueAt <= e.now; s, h = t.due.first(&e.leases) {
@@ -181,7 +184,7 @@ func (r *runner) nextInLine(e *Engine) (Slot, *heldLease) {
 
 // returnBuffered returns to the store, at a stop, the jobs that were claimed ahead and not started.
 func (r *runner) returnBuffered(e *Engine) {
-	r.returnScheduled(e)
+	r.placeScheduled(e)
 	for e.leases.waiting > 0 {
 		s, h := r.nextInLine(e)
 		e.leases.finish(h)

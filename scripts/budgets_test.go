@@ -26,14 +26,14 @@ type budget struct {
 // budgets has a row for each package: its budget and its goal. `go test ./scripts -run Budgets -v` prints the figures
 // of today, and with -rewrite they become the ceilings.
 var budgets = []budget{
-	{"engine", 3494, 2850},
+	{"engine", 3439, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
-	{"engine/check", 3209, 1650},
+	{"engine/check", 3212, 1650},
 	{"engine/dist", 1054, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 85, 83},    // of which 33 are the FIFO that package engine had, and package sim once more
 	{"engine/keyed", 66, 66},
-	{"engine/live", 1336, 1300},
+	{"engine/live", 1279, 1300},
 	{"engine/live/metrics", 308, 280}, // for Prometheus, which package live does without
 	{"engine/memstore", 3196, 2250},
 	{"engine/pgstore", 2960, 2130},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_545, 56_000
+	mostLines, goalLines             = 82_436, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -29,7 +29,7 @@ var budgets = []budget{
 	{"engine", 3439, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
 	{"engine/check", 3212, 1650},
-	{"engine/dist", 1054, 1020},
+	{"engine/dist", 1027, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 85, 83},    // of which 33 are the FIFO that package engine had, and package sim once more
 	{"engine/keyed", 66, 66},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_436, 56_000
+	mostLines, goalLines             = 82_409, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -19,9 +19,11 @@ type curve struct {
 	count uint64 // cells for one side; 0: no table
 	mask  uint64 // mask of t's bits for the position in the cell
 
-	exactCurve
-	mean   float64
-	values []float64 // empirical only: sorted
+	quantile quantile
+	unit     float64    // scale of the distribution: a mean, median, deviation or least value
+	near     [2]float64 // where the search for a quantile in a tail begins, by half of the distribution (see side)
+	mean     float64
+	values   []float64 // empirical only: sorted
 }
 
 // cell is a piece of a curve's table, c0 + c1·x + c2·x² + c3·x³, x the position in the cell as an integer. The

@@ -2,59 +2,21 @@ package dist
 
 import "math"
 
-type distKind uint8
+// quantile is a quantile function computed without a table: it returns the value that is not exceeded with probability
+// t, or 1-t if upper, for t in [leastDraw, ½]. Where it needs a numeric search, that begins at near; found, where it
+// ended, is a good start for the next search.
+type quantile func(t float64, upper bool, near float64) (value, found float64)
 
-const (
-	exponential distKind = iota + 1
-	lognormal
-	plainNormal  // a normal quantile so far from 0 that its sign does not matter
-	foldedNormal // |X|
-	gamma
-	weibull
-	pareto
-	hyperexponential
-	empirical
-)
-
-// exactCurve is a quantile function computed without a table: a scale (unit) times a function of the shape.
-type exactCurve struct {
-	kind distKind
-	// unit is the mean of exponential, gamma and hyperexponential, the median of a
-	// lognormal, the standard deviation of a normal, the scale of a weibull, the least
-	// value of a pareto.
-	unit float64
-	// shape is σ of a lognormal, mean/sd of a normal, the likelier branch's share of a
-	// hyperexponential, the usual shape of gamma, weibull and pareto.
-	shape float64
-	// rest is a constant of the shape: logGammaPeak(shape) of a gamma, the other branch's share of a hyperexponential.
-	rest float64
-	// near is where the search for a quantile in a tail begins (see search), by half of the distribution (see side).
-	near [2]float64
-}
-
-// quantile returns the value that is not exceeded with probability t, or 1-t if upper, for t in [leastDraw, ½]. Where
-// it needs a numeric search, that begins at near; found, where it ended, is a good start for the next search.
-func (c *exactCurve) quantile(t float64, upper bool, near float64) (value, found float64) {
-	var y float64
-	switch c.kind {
-	case exponential:
-		return float64(c.unit * unitExponential(t, upper)), 0
-	case plainNormal:
-		return float64(c.unit * (c.shape + normalQuantile(t, upper))), 0
-	case lognormal:
-		y = float64(c.shape * normalQuantile(t, upper))
-	case weibull:
-		y = portableLog(unitExponential(t, upper)) / c.shape
-	case pareto:
-		y = unitExponential(t, upper) / c.shape
-	default:
-		y = c.search(portableLog(t), upper, near)
+// raised returns the quantile function unit·e^y, for a function that returns y.
+func raised(unit float64, y func(t float64, upper bool, near float64) float64) quantile {
+	return func(t float64, upper bool, near float64) (value, found float64) {
+		found = y(t, upper, near)
+		value = float64(unit * portableExp(spaced(found)))
+		if value < leastValue {
+			value = 0
+		}
+		return value, found
 	}
-	value = float64(c.unit * portableExp(spaced(y)))
-	if value < leastValue {
-		value = 0
-	}
-	return value, y
 }
 
 // leastValue is the limit below which samples are rounded to 0: far below any useful value, far above the smallest
@@ -87,14 +49,18 @@ func normalQuantile(t float64, upper bool) float64 {
 	return -normalUpperQuantile(t)
 }
 
-// search returns the y at which the tail probability of the value unit·e^y has the logarithm target. It is Newton's
-// method on logarithms, where the tails of all these distributions are nearly straight, within a bracket that shrinks
-// at every step.
-func (c *exactCurve) search(target float64, upper bool, near float64) float64 {
+// tail is the logarithm of the probability of a value less or, if upper, more than e^y in some unit, and its derivative
+// with respect to y.
+type tail func(y float64, upper bool) (value, slope float64)
+
+// search returns the y at which a tail probability is t. It is Newton's method on logarithms, where the tails of all
+// these distributions are nearly straight, within a bracket that shrinks at every step.
+func (logTail tail) search(t float64, upper bool, near float64) float64 {
+	target := portableLog(t)
 	const least, most = -1e8, 300.0
 	low, high, y, missBefore := least, most, near, math.Inf(1)
 	for range 300 {
-		value, slope := c.logTail(y, upper)
+		value, slope := logTail(y, upper)
 		miss := value - target
 		if (miss > 0) != upper {
 			high = y
@@ -118,58 +84,52 @@ func (c *exactCurve) search(target float64, upper bool, near float64) float64 {
 	return y
 }
 
-// logTail returns the logarithm of the probability of a value less or, if upper, more than unit·e^y, and its derivative
-// with respect to y.
-func (c *exactCurve) logTail(y float64, upper bool) (value, slope float64) {
-	switch c.kind {
-	case gamma:
-		return c.gammaTail(y, upper)
-	case hyperexponential:
-		return c.hyperexponentialTail(y, upper)
+// gammaTail returns the tail of a gamma distribution of shape a, in units of its mean. It is P(a, x) at x = a·e^y; its
+// density in y is x^a·e^-x / Γ(a) = a·(a^a·e^-a / Γ(a+1))·e^(-a(e^y-1-y)).
+func gammaTail(a float64) tail {
+	peak := logGammaPeak(a)
+	return func(y float64, upper bool) (value, slope float64) {
+		x, term := float64(a*portableExp(y)), peak-float64(a*expRemainder(y))
+		if upper {
+			value = logGammaQ(a, x, term)
+			return value, -float64(a * portableExp(term-value))
+		}
+		value = logGammaP(a, x, term)
+		return value, float64(a * portableExp(term-value))
 	}
-	return c.foldedTail(y, upper)
 }
 
-// gammaTail is logTail for a gamma distribution. The tail is P(a, x) at x = a·e^y; its density in y is x^a·e^-x / Γ(a)
-// = a·(a^a·e^-a / Γ(a+1))·e^(-a(e^y-1-y)).
-func (c *exactCurve) gammaTail(y float64, upper bool) (value, slope float64) {
-	a, x := c.shape, float64(c.shape*portableExp(y))
-	term := c.rest - float64(a*expRemainder(y))
-	if upper {
-		value = logGammaQ(a, x, term)
-		return value, -float64(a * portableExp(term-value))
+// hyperexponentialTail returns the tail of a mixture of two exponentials with shares p and q and rates 2p and 2q, so
+// that each contributes half of the mean 1.
+func hyperexponentialTail(p, q float64) tail {
+	return func(y float64, upper bool) (value, slope float64) {
+		v := portableExp(y)
+		x1, x2 := -float64(float64(2*p)*v), -float64(float64(2*q)*v)
+		e1, e2 := float64(p*portableExp(x1)), float64(q*portableExp(x2))
+		density := -(float64(e1*x1) + float64(e2*x2))
+		if upper {
+			return portableLog(e1 + e2), -density / (e1 + e2)
+		}
+		below := -(float64(p*portableExpm1(x1)) + float64(q*portableExpm1(x2)))
+		return portableLog(below), density / below
 	}
-	value = logGammaP(a, x, term)
-	return value, float64(a * portableExp(term-value))
 }
 
-// hyperexponentialTail is logTail for a mixture of two exponentials with shares p and q and rates 2p and 2q, so that
-// each contributes half of the mean 1.
-func (c *exactCurve) hyperexponentialTail(y float64, upper bool) (value, slope float64) {
-	p, q, v := c.shape, c.rest, portableExp(y)
-	x1, x2 := -float64(float64(2*p)*v), -float64(float64(2*q)*v)
-	e1, e2 := float64(p*portableExp(x1)), float64(q*portableExp(x2))
-	density := -(float64(e1*x1) + float64(e2*x2))
-	if upper {
-		return portableLog(e1 + e2), -density / (e1 + e2)
+// foldedTail returns the tail of the distribution of |X|, X normal with mean m and deviation 1.
+func foldedTail(m float64) tail {
+	return func(y float64, upper bool) (value, slope float64) {
+		v := portableExp(y)
+		if !upper && v < 0.5 {
+			return foldedStart(m, v, y)
+		}
+		density := float64(v * (normalDensity(v-m) + normalDensity(v+m)))
+		if upper {
+			above := normalCDF(m-v) + normalCDF(-v-m)
+			return portableLog(above), -density / above
+		}
+		below := normalCDF(v-m) - normalCDF(-v-m)
+		return portableLog(below), density / below
 	}
-	below := -(float64(p*portableExpm1(x1)) + float64(q*portableExpm1(x2)))
-	return portableLog(below), density / below
-}
-
-// foldedTail is logTail for the distribution of |X|, X normal with mean m = shape and deviation 1.
-func (c *exactCurve) foldedTail(y float64, upper bool) (value, slope float64) {
-	m, v := c.shape, portableExp(y)
-	if !upper && v < 0.5 {
-		return foldedStart(m, v, y)
-	}
-	density := float64(v * (normalDensity(v-m) + normalDensity(v+m)))
-	if upper {
-		above := normalCDF(m-v) + normalCDF(-v-m)
-		return portableLog(above), -density / above
-	}
-	below := normalCDF(v-m) - normalCDF(-v-m)
-	return portableLog(below), density / below
 }
 
 // foldedStart is the lower tail of foldedTail, log P(|X| < v) with v = e^y and X normal with mean m and deviation 1,

@@ -48,7 +48,9 @@ func Exponential(mean float64) (Dist, error) {
 	if err := checkScale("mean", mean); err != nil {
 		return Dist{}, err
 	}
-	return newDist(exactCurve{kind: exponential, unit: mean}, mean)
+	return newDist(mean, mean, func(t float64, upper bool, _ float64) (float64, float64) {
+		return float64(mean * unitExponential(t, upper)), 0
+	})
 }
 
 // LogNormalMeanCV returns the log-normal distribution with that mean and coefficient of variation (standard deviation ÷
@@ -59,7 +61,7 @@ func LogNormalMeanCV(mean, cv float64) (Dist, error) {
 	}
 	square := float64(cv * cv)
 	shape := math.Sqrt(portableLog1p(square))
-	return newDist(exactCurve{kind: lognormal, unit: mean / math.Sqrt(1+square), shape: shape}, mean)
+	return newLogNormal(mean, mean/math.Sqrt(1+square), shape)
 }
 
 // LogNormalQuantiles returns the log-normal distribution with that median and 99th percentile, p99 ÷ p50 in (1, 1e9].
@@ -77,7 +79,13 @@ func LogNormalQuantiles(p50, p99 float64) (Dist, error) {
 	// ln(p99/p50), precise for a ratio near 1 too: p99 - p50 is exact there.
 	shape := portableLog1p((p99-p50)/p50) / normalUpperQuantile(0.01)
 	mean := float64(p50 * portableExp(float64(0.5*float64(shape*shape))))
-	return newDist(exactCurve{kind: lognormal, unit: p50, shape: shape}, mean)
+	return newLogNormal(mean, p50, shape)
+}
+
+func newLogNormal(mean, median, sigma float64) (Dist, error) {
+	return newDist(mean, median, raised(median, func(t float64, upper bool, _ float64) float64 {
+		return float64(sigma * normalQuantile(t, upper))
+	}))
 }
 
 // Normal returns the folded normal distribution: of the absolute value of a normal variable with that mean, at least 0,
@@ -88,12 +96,14 @@ func Normal(mean, sd float64) (Dist, error) {
 	}
 	shape := mean / sd
 	if shape >= 40 { // the least draw, 2^-1000, lies 37 deviations below the mean
-		return newDist(exactCurve{kind: plainNormal, unit: sd, shape: shape}, mean)
+		return newDist(mean, sd, func(t float64, upper bool, _ float64) (float64, float64) { // its sign does not matter
+			return float64(sd * (shape + normalQuantile(t, upper))), 0
+		})
 	}
 	// E|X| = m·(1 - 2Φ(-m)) + √(2/π)·e^(-m²/2)
 	folded := float64(shape*(1-float64(2*normalCDF(-shape)))) +
 		float64(sqrt2OverPi*portableExp(-float64(0.5*float64(shape*shape))))
-	return newDist(exactCurve{kind: foldedNormal, unit: sd, shape: shape}, float64(sd*folded))
+	return newDist(float64(sd*folded), sd, raised(sd, foldedTail(shape).search))
 }
 
 // Gamma returns the gamma distribution with that mean and coefficient of variation, cv in [0.001, 100].
@@ -101,7 +111,7 @@ func Gamma(mean, cv float64) (Dist, error) {
 	if err := cmp.Or(checkScale("mean", mean), checkRange("cv", cv, 0.001, 100)); err != nil {
 		return Dist{}, err
 	}
-	return newGamma(mean, 1/float64(cv*cv))
+	return newDist(mean, mean, raised(mean, gammaTail(1/float64(cv*cv)).search))
 }
 
 // Erlang returns the distribution of the sum of k equal exponential variables with a total mean of mean, k in [1,
@@ -110,11 +120,7 @@ func Erlang(mean float64, k int) (Dist, error) {
 	if err := cmp.Or(checkScale("mean", mean), checkRange("k", float64(k), 1, 1e6)); err != nil {
 		return Dist{}, err
 	}
-	return newGamma(mean, float64(k))
-}
-
-func newGamma(mean, shape float64) (Dist, error) {
-	return newDist(exactCurve{kind: gamma, unit: mean, shape: shape, rest: logGammaPeak(shape)}, mean)
+	return newDist(mean, mean, raised(mean, gammaTail(float64(k)).search))
 }
 
 // Weibull returns the Weibull distribution with that mean and shape, in [0.05, 1000]: below 1 the tail is heavier than
@@ -124,7 +130,9 @@ func Weibull(mean, shape float64) (Dist, error) {
 		return Dist{}, err
 	}
 	scale := float64(mean * portableExp(-logGamma(1+1/shape)))
-	return newDist(exactCurve{kind: weibull, unit: scale, shape: shape}, mean)
+	return newDist(mean, scale, raised(scale, func(t float64, upper bool, _ float64) float64 {
+		return portableLog(unitExponential(t, upper)) / shape
+	}))
 }
 
 // Pareto returns the Pareto distribution, which exceeds x ≥ min with probability (min/x)^alpha, alpha in [0.1, 1000].
@@ -137,7 +145,9 @@ func Pareto(min, alpha float64) (Dist, error) {
 	if alpha > 1 {
 		mean = float64(min*alpha) / (alpha - 1)
 	}
-	return newDist(exactCurve{kind: pareto, unit: min, shape: alpha}, mean)
+	return newDist(mean, min, raised(min, func(t float64, upper bool, _ float64) float64 {
+		return unitExponential(t, upper) / alpha
+	}))
 }
 
 // HyperExponential returns the mixture of two exponentials that each contribute half
@@ -150,7 +160,7 @@ func HyperExponential(mean, cv float64) (Dist, error) {
 	square := float64(cv * cv)
 	r := math.Sqrt((square - 1) / (square + 1))
 	p, q := float64(0.5*(1+r)), 1/float64((square+1)*(1+r))
-	return newDist(exactCurve{kind: hyperexponential, unit: mean, shape: p, rest: q}, mean)
+	return newDist(mean, mean, raised(mean, hyperexponentialTail(p, q).search))
 }
 
 // Empirical returns the distribution that draws each of values, at least one and none
@@ -164,7 +174,7 @@ func Empirical(values []float64) (Dist, error) {
 			return Dist{}, err
 		}
 	}
-	c := &curve{exactCurve: exactCurve{kind: empirical}, values: slices.Clone(values)}
+	c := &curve{values: slices.Clone(values)}
 	slices.Sort(c.values)
 	// The rounding errors of the additions are summed separately (Knuth's TwoSum).
 	sum, lost := 0.0, 0.0
@@ -178,8 +188,9 @@ func Empirical(values []float64) (Dist, error) {
 	return Dist{curve: c}, nil
 }
 
-func newDist(e exactCurve, mean float64) (Dist, error) {
-	c := &curve{exactCurve: e, mean: mean}
+// newDist returns the distribution with that mean, scale and quantile function.
+func newDist(mean, unit float64, q quantile) (Dist, error) {
+	c := &curve{quantile: q, unit: unit, mean: mean}
 	return Dist{curve: c.tabulate()}, nil
 }
 

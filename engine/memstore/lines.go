@@ -69,21 +69,10 @@ func (s *Store) splitByKind() {
 	}
 	old := s.lines.lanes
 	s.lines.lanes, s.lines.order, s.lines.byKind, s.lines.latest = nil, nil, true, 0
-	for i := range old {
-		priority := old[i].priority
-		old[i].each(func(_ engine.Class, q *queue) {
-			for q.size > 0 {
-				ref := q.peek(&s.late, false)
-				r := s.rows.at(ref)
-				q.remove(&s.late, ref, r)
-				r.lane = s.lines.of(priority, r.kind)
-				s.lineOf(ref, r).insert(&s.late, ref, r)
-			}
-		})
-	}
-	for _, r := range s.rows.all {
-		if r.state != engine.Ready {
-			r.lane = s.lines.of(old[r.lane].priority, r.kind)
+	for ref, r := range s.rows.all {
+		if r.lane = s.lines.of(old[r.lane].priority, r.kind); r.state == engine.Ready {
+			r.place = inList
+			s.lineOf(ref, r).insert(&s.late, ref, r)
 		}
 	}
 }

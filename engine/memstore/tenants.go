@@ -153,7 +153,7 @@ func (x *tenants) join(ref uint32, r *row, id engine.TenantID) {
 	}
 	x.moved(c, r.class())
 	if x.heads != nil {
-		x.rise(t, ref, r)
+		x.heads.replace(&x.root, &t.head, x.firstOf(t.head, ref+1))
 	}
 }
 
@@ -218,31 +218,28 @@ func (x *tenants) newHeads() {
 
 // lead makes a tenant's first ready row by priority and ready key stand for it in heads, the search tree of first rows.
 func (x *tenants) lead(t *tenant) {
-	best, priority := none, int16(0)
+	first := uint32(0)
 	for i := range t.cells {
 		for _, root := range t.cells[i].roots[sortByKey] {
-			if root == 0 {
-				continue
-			}
-			ref, mine := x.indexes[sortByKey].end(root, false), x.lines.lanes[t.cells[i].lane].priority
-			if best == none || mine < priority || mine == priority && x.rows.at(ref).before(x.rows.at(best)) {
-				best, priority = ref, mine
+			if root != 0 {
+				first = x.firstOf(first, x.indexes[sortByKey].end(root, false)+1)
 			}
 		}
 	}
-	x.heads.replace(&x.root, &t.head, best+1)
+	x.heads.replace(&x.root, &t.head, first)
 }
 
-// rise makes a new ready row of a tenant stand for it in heads, the search tree of first rows, if it is now its first.
-func (x *tenants) rise(t *tenant, ref uint32, r *row) {
-	if t.head != 0 {
-		head := x.rows.at(t.head - 1)
-		mine, its := x.lines.lanes[r.lane].priority, x.lines.lanes[head.lane].priority
-		if mine > its || mine == its && !r.before(head) {
-			return
-		}
+// firstOf returns which of two ready rows comes first by priority and ready key. Rows are numbers + 1; 0 is none.
+func (x *tenants) firstOf(a, b uint32) uint32 {
+	if a == 0 {
+		return b
 	}
-	x.heads.replace(&x.root, &t.head, ref+1)
+	p, q := x.rows.at(a-1), x.rows.at(b-1)
+	i, j := x.lines.lanes[p.lane].priority, x.lines.lanes[q.lane].priority
+	if i < j || i == j && p.before(q) {
+		return a
+	}
+	return b
 }
 
 // enter appends a tenant that has ready jobs from now on to the ring of turns of the round robin.

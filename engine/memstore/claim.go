@@ -50,7 +50,7 @@ func (s *Store) Claim(_ context.Context, holder engine.EngineID, p engine.Plan, 
 			if c.special == nil {
 				ref = s.pick(t)
 			} else {
-				ref = c.special.pick(t)
+				ref = c.special(s, t)
 			}
 			if ref == none {
 				break

@@ -4,10 +4,7 @@ import "qsim/engine"
 
 // shed buries up to Term.Shed ready jobs that match a term and have waited longer than its MaxWait, for claim c.
 func (s *Store) shed(c *claim, t *engine.Term) {
-	var of *tenant
-	if t.Tenant != 0 {
-		of = s.tenants.called(t.Tenant)
-	}
+	of := s.tenantFor(t)
 	for range t.Shed {
 		ref := s.search(t, of, true)
 		if ref == none || c.now.Sub(s.rows.at(ref).dueAt) <= t.MaxWait {

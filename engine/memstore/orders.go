@@ -1,16 +1,11 @@
 package memstore
 
-import (
-	"qsim/engine"
-)
+import "qsim/engine"
 
 // order is an order in which a claim may take ready jobs, other than by priority and ready key: fairness between
-// tenants, for example. Store.orderOf chooses one for each term of a claim.
-type order interface {
-	// pick returns the row of the ready job that a claim's term takes next, or none. The caller must take it: its tenant
-	// may have lost its turn.
-	pick(t *engine.Term) uint32
-}
+// tenants, for example. Store.orderOf chooses one for each term of a claim. It returns the row of the ready job that a
+// term takes next, or none. The caller must take it: its tenant may have lost its turn.
+type order func(s *Store, t *engine.Term) uint32
 
 // prepare validates a claim's term that the queues alone cannot serve, and builds the search trees that it needs.
 func (s *Store) prepare(t *engine.Term) error {
@@ -52,15 +47,15 @@ func (s *Store) orderOf(t *engine.Term) order {
 	}
 	switch {
 	case t.Order == engine.TenantRoundRobin:
-		return inTurn{s}
+		return (*Store).nextInTurn
 	case t.Order == engine.TenantDeficit:
-		return byDeficit{s}
+		return (*Store).nextByDeficit
 	case t.Order == engine.TenantFair:
-		return byNoise{s}
+		return (*Store).nextByNoise
 	case t.PerTenant > 0:
-		return capped{s}
+		return (*Store).nextCapped
 	case t.Order > engine.NewestReady, t.Tenant != 0, isTimely(t):
-		return byRow{s}
+		return (*Store).nextByRow
 	}
 	return nil
 }
@@ -73,14 +68,15 @@ func (s *Store) leavesOut(t *engine.Term) bool {
 	return t.Class != engine.AnyClass || t.Kinds != 0 || t.Tenant != 0 || s.running != nil
 }
 
-// byRow is the claim order of terms that take the first matching job, of all tenants or of one: aging, for example.
-type byRow struct{ *Store }
+// nextByRow is the claim order of terms that take the first matching job, of all tenants or of one, such as Aging.
+func (s *Store) nextByRow(t *engine.Term) uint32 { return s.search(t, s.tenantFor(t), false) }
 
-func (s byRow) pick(t *engine.Term) uint32 {
-	if t.Tenant != 0 {
-		return s.search(t, s.tenants.called(t.Tenant), false)
+// tenantFor returns the tenant to which a claim's term (filter, order, limit) is restricted; nil: to none.
+func (s *Store) tenantFor(t *engine.Term) *tenant {
+	if t.Tenant == 0 {
+		return nil
 	}
-	return s.search(t, nil, false)
+	return s.tenants.called(t.Tenant)
 }
 
 // cell holds the roots of the search trees over the claimable jobs of a lane (priority and kind), or of a tenant in it.

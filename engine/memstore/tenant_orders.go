@@ -6,10 +6,8 @@ import (
 	"qsim/engine"
 )
 
-// capped is the claim order by priority and ready key with a limit on the jobs that a term takes of each tenant.
-type capped struct{ *Store }
-
-func (s capped) pick(t *engine.Term) uint32 {
+// nextCapped is the claim order by priority and ready key with a limit on the jobs that a term takes of each tenant.
+func (s *Store) nextCapped(t *engine.Term) uint32 {
 	x := s.tenants
 	best := none
 	switch {
@@ -60,18 +58,15 @@ func (s *Store) firstFront(t *engine.Term) uint32 {
 	return best
 }
 
-// inTurn is the claim order TenantRoundRobin: it takes from the next tenant in turn that has a job for a claim's term.
-// Tenants passed over keep their turn.
-type inTurn struct{ *Store }
-
-func (s inTurn) pick(t *engine.Term) uint32 {
+// nextInTurn is the claim order TenantRoundRobin: it takes from the next tenant in turn that has a job for a claim's
+// term. Tenants passed over keep their turn.
+func (s *Store) nextInTurn(t *engine.Term) uint32 {
 	x := s.tenants
 	of := x.turn
-	switch {
-	case t.Tenant != 0:
-		of = x.called(t.Tenant)
-	case s.leavesOut(t):
-		of = nil
+	if s.leavesOut(t) {
+		of = s.tenantFor(t)
+	}
+	if of == nil {
 		for i := range s.lines.lanes {
 			l := &s.lines.lanes[i]
 			for class, root := range l.cell.fronts[frontInTurn] {
@@ -94,11 +89,9 @@ func (s inTurn) pick(t *engine.Term) uint32 {
 	return ref
 }
 
-// byDeficit is the claim order TenantDeficit (round robin): it takes from the next tenant in turn whose credit pays for
-// its job. Tenants without a job for a claim's term (filter, order, limit) keep their turn and get no credit.
-type byDeficit struct{ *Store }
-
-func (s byDeficit) pick(t *engine.Term) uint32 {
+// nextByDeficit is the claim order TenantDeficit (round robin): it takes from the next tenant in turn whose credit pays
+// for its job. Tenants without a job for a claim's term (filter, order, limit) keep their turn and get no credit.
+func (s *Store) nextByDeficit(t *engine.Term) uint32 {
 	x := s.tenants
 	for pass := 1; ; pass++ {
 		if pass > 3 {
@@ -164,11 +157,9 @@ func (s *Store) cost(rule *engine.Rule, r *row) int64 {
 	}
 }
 
-// byNoise is the claim order TenantFair: it takes the oldest of the first jobs of quiet tenants (see isNoisy) or, if
-// there is none, that of the noisy tenant with the fewest jobs in flight, on a tie the oldest.
-type byNoise struct{ *Store }
-
-func (s byNoise) pick(t *engine.Term) uint32 {
+// nextByNoise is the claim order TenantFair: it takes the oldest of the first jobs of quiet tenants (see isNoisy) or,
+// if there is none, that of the noisy tenant with the fewest jobs in flight, on a tie the oldest.
+func (s *Store) nextByNoise(t *engine.Term) uint32 {
 	x := s.tenants
 	x.halve(s.at)
 	if !s.leavesOut(t) {

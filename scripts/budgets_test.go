@@ -35,13 +35,13 @@ var budgets = []budget{
 	{"engine/keyed", 66, 66},
 	{"engine/live", 1336, 1300},
 	{"engine/live/metrics", 308, 280}, // for Prometheus, which package live does without
-	{"engine/memstore", 3147, 2250},
+	{"engine/memstore", 3196, 2250},
 	{"engine/pgstore", 2960, 2130},
 	{"engine/pgstore/pgserver", 531, 500},
 	{"engine/quantity", 814, 480},
-	{"engine/sim", 1952, 1400},
+	{"engine/sim", 2015, 1400},
 	{"engine/unfinished", 21, 21}, // of which memstore, check, measure and world know: a type of each before
-	{"policies", 2715, 1850},
+	{"policies", 2764, 1850},
 	{"scenarios", 1133, 800},      // the language with the rooms below it: 4,700 in all
 	{"scenarios/apply", 517, 398}, // of which systems.yaml is the table
 	{"scenarios/chaos", 2334, 1350},
@@ -59,12 +59,12 @@ var budgets = []budget{
 	{"scenarios/trace", 1562, 1250},
 	{"scenarios/tree", 505, 444}, // YAML with positions
 	{"scenarios/validate", 1217, 600},
-	{"scenarios/verify", 3291, 2600},
+	{"scenarios/verify", 3292, 2600},
 	{"scenarios/world", 4705, 2700},
 	{"results", 4350, 2300},
 	{"results/measure", 4695, 3150},
 	{"results/plain", 437, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
-	{"results/report", 6636, 4300}, // of which 300 are the canvas of pixels
+	{"results/report", 6522, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1502, 1700},
 	{"cmd/bench", 4902, 3000}, // of which 90 find out when claims see new jobs
 	{"cmd/cli", 4960, 3600},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_386, 56_000
+	mostLines, goalLines             = 82_434, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

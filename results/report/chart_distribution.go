@@ -70,7 +70,7 @@ func distributionChart(d *drawing) *sheet {
 		},
 		lines:   func(p *plot.Plot, i int, style draw.LineStyle) []curve { return all[i].lines(p, style) },
 		remarks: func(int) []string { return nil },
-		tall:    2.9 * vg.Inch, across: "wait until first claim", limit: at,
+		tall:    2.7 * vg.Inch, across: "wait until first claim", limit: at,
 	}, d.shown(best, worst))
 	return s
 }

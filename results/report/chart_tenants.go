@@ -61,7 +61,7 @@ func tenantsChart(d *drawing) *sheet {
 			return []curve{{all[i].ranks, all[i].waits, style}}
 		},
 		remarks: func(i int) []string { return []string{"slowest " + all[i].slowest, all[i].slowest} },
-		tall:    2.6 * vg.Inch, across: "tenants, the slowest first",
+		tall:    2.4 * vg.Inch, across: "tenants, the slowest first",
 	}, d.shown(extremes(slowest)))
 	return s
 }

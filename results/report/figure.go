@@ -44,17 +44,14 @@ const (
 	width  = 7.6 * vg.Inch
 	margin = vg.Length(14)
 	room   = width - 2*margin // width of the drawing between the margins of a figure
-	edge   = vg.Length(4)     // margin around the drawing on a page
 )
 
 // sheet is a chart before it is drawn: the figure's texts, and the function that draws it.
 type sheet struct {
 	Figure
-	alt    string              // alternative text after the title
-	key    key                 // legend, below the subtitle
-	height vg.Length           // height of the drawing between legend and footer
-	body   func(c draw.Canvas) // draws the chart's drawing; called once for each format
-	panels *panels             // instead of height and body
+	alt    string // alternative text after the title
+	key    key    // legend, below the subtitle
+	panels *panels
 }
 
 var (
@@ -75,14 +72,11 @@ func (s *sheet) render() Figure {
 	footers := wrap(footerStyle, s.Footer, room)
 	top := margin + vg.Length(len(titles))*titleLine + 2 + vg.Length(len(subtitles))*subtitleLine + 10
 	bottom := 11 + vg.Length(len(footers))*footerLine
-	if s.panels != nil {
-		s.height, s.body = s.panels.height(), s.panels.draw
-	}
 	if len(s.key) > 0 {
 		top += vg.Length(s.key.place(room, nil))*keyLine + 6
 	}
 	f := s.Figure
-	f.Alt, f.legend, f.total = s.Title+". "+s.alt, s.key.legend(), top+s.height+bottom
+	f.Alt, f.legend, f.total = s.Title+". "+s.alt, s.key.legend(), top+s.panels.height()+bottom
 
 	frame := func(c draw.Canvas) {
 		c.SetColor(color.White)
@@ -92,7 +86,7 @@ func (s *sheet) render() Figure {
 		s.key.draw(draw.Crop(c, margin, -margin, 0, y-8-c.Max.Y))
 		lines(c, footerStyle, footers, c.Min.Y+6+vg.Length(len(footers)-1)*footerLine, footerLine)
 	}
-	body := func(c draw.Canvas) { s.body(draw.Crop(c, margin, -margin, bottom, -top)) }
+	body := func(c draw.Canvas) { s.panels.draw(draw.Crop(c, margin, -margin, bottom, -top)) }
 
 	canvas := newSVGCanvas(s.Name, f.total)
 	sheet := draw.NewCanvas(canvas, width, f.total)
@@ -102,14 +96,7 @@ func (s *sheet) render() Figure {
 	drawing := append(canvas.definitions(), canvas.out[framed:]...)
 
 	words := `role="img" aria-label="` + html.EscapeString(f.Alt) + `"`
-	f.inline = func() []byte {
-		if s.panels != nil {
-			return s.panels.inline(s.Name, f.Alt)
-		}
-		return fmt.Appendf(nil, `<svg class="chart" %s viewBox="%s %s %s %s">`+"\n%s</svg>", words,
-			number(float64(margin-edge), 1), number(float64(top-edge), 1),
-			number(float64(room+2*edge), 1), number(float64(s.height+2*edge), 1), drawing)
-	}
+	f.inline = func() []byte { return s.panels.inline(s.Name, f.Alt) }
 	w, h := number(float64(width), 1), number(float64(f.total), 1)
 	f.SVG = fmt.Appendf(nil, `<?xml version="1.0"?>
 <svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" %s width="%spt" height="%spt" `+
@@ -222,8 +209,8 @@ func (d *drawing) addLines(s *sheet, l lineChart, shown []policy) {
 		return
 	}
 	s.key = d.policyKey()
-	s.height, s.body = l.tall, func(c draw.Canvas) {
-		p := newPlot()
+	s.panels = &panels{n: 1, columns: 1, tall: l.tall, above: 4}
+	s.panels.fill = func(p *plot.Plot, _ int, _ bool) {
 		l.axes(p, 10, true)
 		p.X.Label.Text = l.across
 		var all []curve
@@ -235,7 +222,6 @@ func (d *drawing) addLines(s *sheet, l lineChart, shown []policy) {
 		if l.limit.Bound > 0 {
 			p.Add(limitLine(l.limit.Bound, "objective: "+l.limit.Text, all))
 		}
-		p.Draw(c)
 	}
 }
 

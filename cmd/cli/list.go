@@ -73,7 +73,7 @@ that version, the preset follows; – is none compared, and qsim list presets NA
   qsim list storms fail
   qsim list scenarios retry-storm > my.yaml     a file of one's own to start from`,
 		ValidArgsFunction: completeList,
-		Args:              cobra.MaximumNArgs(2),
+		Args:              ui.Wanted(0, 2, "list takes a topic and a name at most, as qsim list policies fifo"),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			entries, err := listed(arguments)
 			if err != nil {

@@ -43,7 +43,7 @@ compare --format json, trace --format json.`,
 		Example: `  qsim schema > scenario.schema.json
   qsim schema summary`,
 		ValidArgsFunction: fixed(names...),
-		Args:              cobra.MaximumNArgs(1),
+		Args:              ui.Wanted(0, 1, "schema takes one name, as qsim schema run"),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			for _, d := range schemas {
 				if len(arguments) == 0 || arguments[0] == d.name {

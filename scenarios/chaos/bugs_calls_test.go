@@ -1,10 +1,12 @@
 package chaos
 
 import (
+	"math"
 	"slices"
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/fault"
 	"qsim/engine/memstore"
 	"qsim/engine/sim"
 )
@@ -88,6 +90,29 @@ var callBugs = []bug{
 	})},
 	{name: "a retry is due at any time", plant: kinds(func(k *engine.KindConfig) { k.Grain = 0 })},
 	{name: "every delay begins with the commit", plant: kinds(func(k *engine.KindConfig) { k.From = 0 })},
+	{name: "an engine begins what it holds after the stop signal", plant: heedsLate},
+}
+
+// heedsLate is a plant, see bug: for three seconds after a stop signal, of which the checker knows at once, an engine goes
+// on as before.
+func heedsLate(s *setup) {
+	const late = 3 * time.Second
+	given, befell, signals := len(s.config.Controls), s.config.Befell, map[int]bool{}
+	for i, c := range s.config.Controls {
+		if signals[i] = c.Kind == fault.StopNode; signals[i] {
+			s.config.Controls[i].Kind, s.config.Controls[i].Limit = fault.LimitStore, math.MaxInt // which does nothing
+			c.At, c.For = c.At.Add(late), max(0, c.For-late)
+			s.config.Controls = append(s.config.Controls, c)
+		}
+	}
+	s.config.Befell = func(control int, node int32, at engine.Time) {
+		if control < given {
+			befell(control, node, at)
+		}
+		if signals[control] && s.wire != nil && !s.wire.checker.Froze(node, at) {
+			s.wire.checker.Stopped(node, at)
+		}
+	}
 }
 
 // kinds returns a plant, see bug, of a mistake in how engines treat a job class: f changes the configuration of each.

@@ -111,6 +111,7 @@ var found = map[string]finding{
 	"who holds leases asks as if every clock were right":         {7, 6, "I-6", 0xa33a9c7c, 0x0e71311d},
 	"a retry is due at any time":                                 {1, 2, "I-9", 0x20bf67f3, 0x82f0b036},
 	"every delay begins with the commit":                         {3, 1, "I-9", 0xe3d004d6, 0x251646f1},
+	"an engine begins what it holds after the stop signal":       {2, 1, "I-13", 0x6a703218, 0x251646f1},
 	"a retry budget pays for one retry more":                     {13, 9, "I-11", 0x7f51e306, 0xb3582df1},
 	"a retry budget forgets too late":                            {13, 9, "I-11", 0x7f51e306, 0xb3582df1},
 	"a retry budget has another ratio":                           {13, 9, "I-11", 0x7f51e306, 0xb3582df1},

@@ -358,6 +358,7 @@ var outsideOfLeases = map[string]string{
 	"heartbeats of a node prolong the leases of its dead life":   ofTime,
 	"a promoter forgets what it took when the insert is refused": ofTime,
 	"a retry policy is not told the latest delay":                ofDelays,
+	"an engine begins what it holds after the stop signal":       ofTime,
 	"a recovered job goes to the end of the line":                ofPolicies,
 	"a retry budget pays for one retry more":                     ofPolicies,
 	"a retry budget forgets too late":                            ofPolicies,

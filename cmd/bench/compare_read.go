@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 
+	"qsim/cmd/input"
 	"qsim/cmd/ui"
 	"qsim/results/plain"
 )
@@ -64,7 +65,7 @@ func readBenchmarks(path string, stdin io.Reader) ([]*benchmark, error) {
 			return nil, ui.UsageError("there is no file %s", path)
 		}
 		if err != nil {
-			return nil, ui.IOError("read results", err)
+			return nil, input.OpenError(fmt.Errorf("read results: %w", err))
 		}
 		defer file.Close()
 		in = file
@@ -89,7 +90,7 @@ func readBenchmarks(path string, stdin io.Reader) ([]*benchmark, error) {
 		}
 	}
 	if err := reader.Err(); err != nil {
-		return nil, ui.IOError("read "+path, err)
+		return nil, input.OpenError(fmt.Errorf("read %s: %w", path, err))
 	}
 	if len(all) == 0 {
 		return nil, ui.UsageError("%s holds no benchmark", path)

@@ -130,9 +130,9 @@ func PolicyNames(scenario *scenarios.Scenario) []string {
 }
 
 // OpenError returns an error of opening a file of the command line with an exit code: ExitIO if it could not be read,
-// ExitUsage for others, such as a name that no file has or can have.
+// ExitUsage for others, such as a name that no file has or can have, or that of a folder.
 func OpenError(err error) error {
-	none := []error{fs.ErrNotExist, syscall.ENOTDIR, syscall.ENAMETOOLONG}
+	none := []error{fs.ErrNotExist, syscall.ENOTDIR, syscall.EISDIR, syscall.ENAMETOOLONG}
 	_, ok := errors.AsType[*fs.PathError](err)
 	if ok && !slices.ContainsFunc(none, func(e error) bool { return errors.Is(err, e) }) {
 		return ui.Fail(ui.ExitIO, err)

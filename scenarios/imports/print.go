@@ -44,6 +44,7 @@ func (r *Recording) Report(names []string, written *Written) string {
 	}
 	b.line("")
 	var counts, fits [][]string
+	var failures report
 	for i := range r.Classes {
 		c := &r.Classes[i]
 		cells := []string{c.Name}
@@ -52,21 +53,18 @@ func (r *Recording) Report(names []string, written *Written) string {
 		}
 		counts = append(counts, append(cells, share(c.Failed, c.Attempts), percent(c.Poison)))
 		fits = append(append(fits, c.Service.cells(c.Name)...), c.Takes.cells(c.Name+" failing")...)
+		if c.Failed > 0 {
+			failures.line("failures of %s: %s", c.Name, strings.Join(plain.Map(c.Kinds, func(k Kind) string {
+				return fmt.Sprintf("%s %d (%s of attempts)", k.Name, k.Count, share(k.Count, c.Attempts))
+			}), ", "))
+		}
 	}
 	b.table(1, counts, "class", "jobs", "done", "dead", "open", "attempts", "failed", "poison")
 	b.line("")
 	if b.table(2, fits, "run times", "distribution", "distance", "p", "p50", "p99", ""); len(fits) > 0 {
 		b.line("distance: Kolmogorov-Smirnov, 0 to 1; p: how often a sample of that distribution is as far off\n")
 	}
-	for i := range r.Classes {
-		c := &r.Classes[i]
-		kinds := plain.Map(c.Kinds, func(k Kind) string {
-			return fmt.Sprintf("%s %d (%s of attempts)", k.Name, k.Count, share(k.Count, c.Attempts))
-		})
-		if c.Failed > 0 {
-			b.line("failures of %s: %s", c.Name, strings.Join(kinds, ", "))
-		}
-	}
+	b.WriteString(failures.String())
 	b.retry("retry", &r.Retry)
 	for i := range r.Classes {
 		if own := r.Classes[i].Retry; own != nil {
@@ -83,17 +81,10 @@ func (t *Times) cells(name string) (rows [][]string) {
 	if len(t.Values) == 0 {
 		return nil
 	}
-	last := ""
-	switch {
-	case len(t.Fits) == 0:
-		last = "chosen: too few to fit"
-	case t.Chosen < 0:
-		last = "chosen: none fits"
-	}
-	at := func(q float64) string {
-		return plain.Duration(t.Values[min(len(t.Values)-1, int(q*float64(len(t.Values))))])
-	}
-	rows = append(rows, []string{name, fmt.Sprintf("recorded, %d", t.Seen), "", "", at(0.5), at(0.99), last})
+	why := plain.Either(len(t.Fits) == 0, "chosen: too few to fit", "chosen: none fits")
+	at := func(q float64) string { return plain.Duration(quantile(t.Values, q)) }
+	rows = append(rows, []string{name, fmt.Sprintf("recorded, %d", t.Seen), "", "", at(0.5), at(0.99),
+		plain.When(t.Chosen < 0, why)})
 	for i := range t.Fits {
 		f := &t.Fits[i]
 		drawn := f.drawn()

@@ -56,7 +56,7 @@ var budgets = []budget{
 	{"scenarios/scenariotest", 85, 90}, // for go test of repositories that have a policy of their own
 	{"scenarios/spec", 2954, 1900},
 	{"scenarios/study", 5005, 3000},
-	{"scenarios/trace", 1528, 1250},
+	{"scenarios/trace", 1516, 1250},
 	{"scenarios/tree", 505, 444}, // YAML with positions
 	{"scenarios/validate", 1217, 600},
 	{"scenarios/verify", 3292, 2600},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_274, 56_000
+	mostLines, goalLines             = 82_262, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -61,14 +61,14 @@ func (s *Simulation) Chrome(ctx context.Context, o WindowOptions, w io.Writer) (
 		latest: map[engine.JobID]*slice{}, off: map[int32]*slice{}}
 	c.head()
 	end, last := min(o.To, s.End()), time.Duration(0)
-	err = s.watch(ctx, o.To, func(e *engine.Event) error {
+	err = s.watch(ctx, o.To, func(e *engine.Event) bool {
 		if o.Limit > 0 && c.lines >= o.Limit {
 			stopped, end = Span(e.At), time.Duration(e.At)
-			return errEnough
+			return false
 		}
 		c.see(e)
 		last = time.Duration(e.At)
-		return c.err
+		return c.err == nil
 	})
 	if err != nil {
 		end = min(end, last) // later events are unknown

@@ -46,11 +46,11 @@ func (s *Simulation) Find(ctx context.Context) ([]Finding, error) {
 	for _, i := range Interests() {
 		f.best[i] = &Finding{Interest: i}
 	}
-	err := s.watch(ctx, s.End(), func(e *engine.Event) error {
+	err := s.watch(ctx, s.End(), func(e *engine.Event) bool {
 		if e.Job != 0 {
 			f.see(e)
 		}
-		return nil
+		return true
 	})
 	if err != nil {
 		return nil, err

@@ -90,9 +90,9 @@ const mostFacts = 20_000
 // Job simulates the run and returns the history of one job; nil if the run has no such job.
 func (s *Simulation) Job(ctx context.Context, id engine.JobID) (*JobHistory, error) {
 	t := &jobTracer{s: s, id: id, byToken: map[engine.Token]int{}, nodes: map[int32]nodeState{}}
-	err := s.watch(ctx, s.End(), func(e *engine.Event) error {
+	err := s.watch(ctx, s.End(), func(e *engine.Event) bool {
 		t.see(e)
-		return nil
+		return true
 	})
 	if t.history != nil {
 		t.finish()

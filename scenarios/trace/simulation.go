@@ -72,24 +72,21 @@ func (s *Simulation) Storms(from, to time.Duration) []string {
 	return slices.Compact(names)
 }
 
-// errEnough is the error by which a function that sees each event of a run ends the run early, without a failure.
-var errEnough = errors.New("nobody looks any more")
-
-// watch runs the simulation until the given time and calls see with each event. An error of see ends the run, and is
-// returned unless it is errEnough. see must not keep the event.
-func (s *Simulation) watch(ctx context.Context, until time.Duration, see func(e *engine.Event) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
+// watch runs the simulation until the given time and calls see with each event, up to one for which see returns false.
+// see must not keep the event.
+func (s *Simulation) watch(ctx context.Context, until time.Duration, see func(e *engine.Event) (more bool)) error {
+	inner, cancel := context.WithCancel(ctx)
+	defer cancel()
 	var begun atomic.Bool
-	_, err := world.Run(ctx, s.sc, world.Options{Parallel: 1, Alter: func(_ int, _ uint64, cfg *sim.Config) {
+	_, err := world.Run(inner, s.sc, world.Options{Parallel: 1, Alter: func(_ int, _ uint64, cfg *sim.Config) {
 		if begun.Swap(true) {
 			panic("trace: more than one simulation") // objectives ask for more, and there are none
 		}
 		cfg.Until = min(cfg.Until, engine.Time(until))
 		cfg.Recorder = &watcher{next: cfg.Recorder, see: see, cancel: cancel}
 	}})
-	if cause := context.Cause(ctx); err != nil && cause != nil && errors.Is(err, context.Canceled) {
-		return plain.Either(errors.Is(cause, errEnough), nil, cause)
+	if errors.Is(err, context.Canceled) {
+		return context.Cause(ctx) // nil if see wants no more
 	}
 	return err
 }
@@ -97,17 +94,15 @@ func (s *Simulation) watch(ctx context.Context, until time.Duration, see func(e 
 // watcher is a recorder of a run's events that passes each to a function, and on to another recorder.
 type watcher struct {
 	next   engine.Recorder
-	see    func(e *engine.Event) error // nil after an error
-	cancel context.CancelCauseFunc
+	see    func(e *engine.Event) (more bool) // nil once it has returned false
+	cancel context.CancelFunc
 }
 
 // Record passes an event to the function and on to the recorder.
 func (w *watcher) Record(e *engine.Event) {
-	if w.see != nil {
-		if err := w.see(e); err != nil {
-			w.cancel(err)
-			w.see = nil
-		}
+	if w.see != nil && !w.see(e) {
+		w.cancel()
+		w.see = nil
 	}
 	w.next.Record(e)
 }
@@ -125,43 +120,36 @@ type WindowOptions struct {
 // returns an error, it stops and returns that. stopped is the time at which o.Limit was reached, below 0 if it was not.
 func (s *Simulation) Window(ctx context.Context, o WindowOptions, emit func(f Fact) error) (stopped Span, err error) {
 	stopped = none
-	told := 0
-	tell := func(f Fact) error {
+	told, failed := 0, error(nil)
+	tell := func(f Fact) (more bool) {
 		if o.Limit > 0 && told == o.Limit {
 			stopped = f.At
-			return errEnough
+			return false
 		}
 		told++
-		return emit(f)
+		failed = emit(f)
+		return failed == nil
 	}
 	storms := s.edges(o.From, o.To)
-	upTo := func(at time.Duration) error {
-		for len(storms) > 0 && storms[0].At <= Span(at) {
-			if err := tell(storms[0]); err != nil {
-				return err
-			}
-			storms = storms[1:]
+	upTo := func(at time.Duration) (more bool) {
+		for more = true; more && len(storms) > 0 && storms[0].At <= Span(at); storms = storms[1:] {
+			more = tell(storms[0])
 		}
-		return nil
+		return more
 	}
-	err = s.watch(ctx, o.To, func(e *engine.Event) error {
+	err = s.watch(ctx, o.To, func(e *engine.Event) bool {
 		at := time.Duration(e.At)
 		switch {
 		case at < o.From, o.Job != 0 && e.Job != o.Job && e.Job != 0,
 			e.Kind == engine.Called && !o.Calls, e.Kind == engine.Extended && !o.Heartbeats:
-			return nil
+			return true
 		}
-		if err := upTo(at); err != nil {
-			return err
-		}
-		return tell(s.tell(e))
+		return upTo(at) && tell(s.tell(e))
 	})
-	if err == nil && stopped == none {
-		if err = upTo(o.To); errors.Is(err, errEnough) {
-			err = nil
-		}
+	if cmp.Or(failed, err) == nil && stopped == none {
+		upTo(o.To)
 	}
-	return stopped, err
+	return stopped, cmp.Or(failed, err)
 }
 
 // edges returns the beginnings and ends of storms between two times, both inclusive, as facts of a trace, in order.

@@ -77,9 +77,9 @@ func TestInterleavedStorms(t *testing.T) {
 func events(t *testing.T, s *Simulation) []engine.Event {
 	t.Helper()
 	var all []engine.Event
-	err := s.watch(context.Background(), s.End(), func(e *engine.Event) error {
+	err := s.watch(context.Background(), s.End(), func(e *engine.Event) bool {
 		all = append(all, *e)
-		return nil
+		return true
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -248,8 +248,17 @@ func TestWindow(t *testing.T) {
 		t.Errorf("limited to %d facts at %v (%v)", len(few), stopped, err)
 	}
 	full := errors.New("disk full")
-	if _, err := s.Window(ctx, o, func(Fact) error { return full }); !errors.Is(err, full) {
-		t.Errorf("writing failed, and the window says %v", err)
+	for _, last := range []int{1, len(all)} { // the fact that cannot be written, also the last of the run
+		told := 0
+		_, err := s.Window(ctx, WindowOptions{To: s.End(), Calls: true, Heartbeats: true}, func(Fact) error {
+			if told++; told == last {
+				return full
+			}
+			return nil
+		})
+		if !errors.Is(err, full) || told != last {
+			t.Errorf("writing failed with fact %d, and after %d the window says %v", last, told, err)
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"qsim/scenarios/origins"
+	"qsim/scenarios/reference"
 )
 
 // TestHuge checks the loader's limits of time and memory on input made to keep it busy.
@@ -144,4 +145,13 @@ func FuzzLoad(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestLimitsAgree checks that a limit that is a constant of Go is that of the table of keys.
+func TestLimitsAgree(t *testing.T) {
+	for path, want := range map[string]int{"jobs.*.arrivals.size": reference.MostJobs, "jobs.*.patience.resubmits": reference.MostResubmits} {
+		if got := reference.MostOf(path); got != want {
+			t.Errorf("%s: at most %d, want %d", path, got, want)
+		}
+	}
 }

@@ -30,9 +30,6 @@ func Load(name string, src []byte, sets []Override) (*Scenario, diagnostics.List
 	if problems := diagnostics.CheckText(src); len(problems) > 0 {
 		return nil, problems
 	}
-	if problems := checkEntries(src); len(problems) > 0 {
-		return nil, problems
-	}
 	l := loader{sets: sets, files: folderOf(name), source: diagnostics.NewSource(src)}
 	file, problems := tree.Parse(src)
 	if file != nil && file.Kind != yaml.MappingNode {
@@ -194,23 +191,3 @@ func (l *loader) addOne(e *yaml.LoadError, severity diagnostics.Severity, policy
 
 // mostFound is the highest number of diagnostics that Load returns for one file; the rest is dropped.
 const mostFound = 1000
-
-// checkEntries returns an error for a text with so many YAML entries that parsing would take too long. It runs before
-// the parser, so it counts characters that separate entries (line breaks, commas, colons), even inside quotes.
-func checkEntries(src []byte) diagnostics.List {
-	n, line := 0, 1
-	for _, c := range src {
-		switch c {
-		case '\n':
-			line++
-			n++
-		case ',', ':', '?':
-			n++
-		}
-		if n > 2*tree.MostEntries {
-			bad := quantity.Errorf("too many entries (at most %d)", tree.MostEntries)
-			return diagnostics.List{diagnostics.Of(bad, yaml.Mark{Line: line, Column: 1})}
-		}
-	}
-	return nil
-}

@@ -160,7 +160,7 @@ func (s Section) Required(key string) bool {
 // Count adds an error if a key's value is not in [least, most]: why is the reason for most, as the end of its text.
 func (s Section) Count(value quantity.Count, least, most int, why, key string) {
 	own := s.to(key)
-	s.Asked(reference.Rule{Least: least, Most: reference.Limit(most)}, own.path)
+	s.Asked(reference.Rule{Least: least, Most: most}, own.path)
 	_, name := own.around()
 	few, many := int(value) < least, int(value) > most
 	if (few || many) && own.Sound() && !own.unsaid() {
@@ -224,7 +224,7 @@ func (s Section) holdOne(r reference.Rule) {
 	case r.Positive && node.Load(&lasts) == nil:
 		s.Positive(lasts, "")
 	case r.Most > 0 && node.Load(&number) == nil:
-		s.Count(number, r.Least, int(r.Most), r.Why, "")
+		s.Count(number, r.Least, r.Most, r.Why, "")
 	case r.Named != "" && node.Kind == yaml.ScalarNode && s.Sound():
 		bad := BadName(node.Value)
 		s.Fault(bad != "", "", "bad %s name %s: %s", r.Named, quantity.Quote(node.Value), bad)

@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"qsim/engine/quantity"
+	"qsim/scenarios/tree"
 )
 
 // Severity is how serious a diagnostic of a scenario is: an error prevents a run, a warning does not.
@@ -203,9 +204,10 @@ func splitLines(src []byte) []string {
 
 var lineEnd = regexp.MustCompile(`\r\n|[\n\r\x{85}\x{2028}\x{2029}]`)
 
-// CheckText returns errors for characters that no YAML file may contain: bytes that are not UTF-8, control characters.
+// CheckText returns an error for a character that no YAML file may contain: a byte that is not UTF-8, a control one; or
+// for so many entries that parsing would take too long: what separates entries is counted, even inside quotes.
 func CheckText(src []byte) List {
-	line, column := 1, 1
+	line, column, entries := 1, 1, 0
 	for i := 0; i < len(src); {
 		r, size := utf8.DecodeRune(src[i:])
 		switch {
@@ -217,6 +219,13 @@ func CheckText(src []byte) List {
 		case unicode.IsControl(r) && r != '\t' && r != '\r' && r != 0x85, r == 0xfffe, r == 0xffff:
 			bad := quantity.Errorf("control character U+%04X is not allowed", r)
 			return List{Of(bad, yaml.Mark{Line: line, Column: column})}
+		}
+		if strings.ContainsRune("\n,:?", r) {
+			entries++
+		}
+		if entries > 2*tree.MostEntries {
+			bad := quantity.Errorf("too many entries (at most %d)", tree.MostEntries)
+			return List{Of(bad, yaml.Mark{Line: line, Column: 1})}
 		}
 		i += size
 		column++

@@ -6,12 +6,12 @@ package reference
 import (
 	_ "embed"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
 	"go.yaml.in/yaml/v4"
 
+	"qsim/results/plain"
 	"qsim/scenarios/tree"
 )
 
@@ -48,26 +48,14 @@ type Entry struct {
 // duration above 0, or a name.
 type Rule struct {
 	Required, Positive bool
-	Least              int
-	Most               Limit  // 0: the value is no count
+	Least, Most        int    // Most 0: the value is no count
 	Why                string // reason for the limit most
 	Named              string // noun for the name that the value is: a-z, 0-9, - and _; empty: it is none
 }
 
-// Limit is the highest count that a Rule allows as a key's value; 0: the rule is not about a count.
-type Limit int
-
-// UnmarshalText parses a number, or the name of a constant of this package: nodes, workers, batch, jobs or resubmits.
-func (l *Limit) UnmarshalText(text []byte) error {
-	shared := map[string]Limit{"nodes": MostNodes, "workers": MostWorkers, "batch": MostBatch, "jobs": MostJobs,
-		"resubmits": MostResubmits}
-	if n, is := shared[string(text)]; is {
-		*l = n
-		return nil
-	}
-	n, err := strconv.Atoi(string(text))
-	*l = Limit(n)
-	return err
+// MostOf returns the highest count that the rule for a key allows as its value; in the path * is any element of a list.
+func MostOf(path string) int {
+	return plain.Find(Tables().Keys, func(e *Entry) bool { return e.Path == path }).Most
 }
 
 // DefaultError is the error kind of failing attempts for which a scenario gives no other.
@@ -83,16 +71,13 @@ var defaults = sync.OnceValue(func() *yaml.Node {
 	return &values
 })
 
-// MostNodes and the constants below are the highest numbers of things that one run may have: more is an error.
+// MostJobs and the constants below are the highest numbers of things that one run may have: more is an error. The first
+// two are in the table of keys too.
 const (
-	MostNodes   = 100_000
-	MostWorkers = 1_000_000     // workers of all nodes
-	MostJobs    = 1_000_000_000 // jobs of one run
-	MostTicks   = 1_000_000_000 // ticks of any one timer in one run
-	MostBatch   = 100_000
-
-	MostResubmits = 255        // copies of one job
-	MostPhases    = 10_000_000 // pairs of on and off phases
+	MostJobs      = 1_000_000_000 // jobs of one run
+	MostResubmits = 255           // copies of one job
+	MostTicks     = 1_000_000_000 // ticks of any one timer in one run
+	MostPhases    = 10_000_000    // pairs of on and off phases
 )
 
 // starred returns a path with * in place of each placeholder in capitals: jobs.*.service for jobs.CLASS.service.

@@ -156,7 +156,7 @@ func (l *Language) key(path string, s *yaml.Node, required bool) Key {
 	pattern := starred(path)
 	for _, known := range Tables().Keys {
 		if known.Path == pattern {
-			k.Default, k.Least, k.Most = cmp.Or(known.Unsaid, k.Default), known.Least, int(known.Most)
+			k.Default, k.Least, k.Most = cmp.Or(known.Unsaid, k.Default), known.Least, known.Most
 		}
 	}
 	if examples := tree.Lookup(s, "examples"); examples != nil {

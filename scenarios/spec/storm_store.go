@@ -32,7 +32,7 @@ func (t *StoreStorm) check(c *stormChecker) {
 	c.Warn(t.Partial != nil && t.Partial.Num == 0, "partial", nothing)
 	c.Fault(c.Has("stall") && !t.Stall, "stall", "the storm stalls nothing").Help = "write stall: true"
 	if t.Parallel != nil {
-		c.Count(*t.Parallel, 1, reference.MostBatch, "", "parallel")
+		c.Count(*t.Parallel, 1, reference.MostOf("engine.store.parallel"), "", "parallel")
 	}
 }
 

@@ -13,8 +13,7 @@ import (
 
 // checkEngine checks the values of the key engine: its size and durations; and warns of settings that change nothing.
 func (c *validator) checkEngine() {
-	const most = reference.MostWorkers
-	e, in := &c.sc.Engine, c.In("engine")
+	e, in, most := &c.sc.Engine, c.In("engine"), reference.MostOf("engine.workers")
 	nodes, workers, pauses := int(e.Nodes), int(e.Workers), len(e.Commit.Backoff)
 	in.Fault(!tooLarge(e) && nodes*workers > most, "workers nodes",
 		"%d nodes of %d workers are too many: at most %d workers in all, since each takes memory", nodes, workers, most)
@@ -76,7 +75,7 @@ func (c *validator) checkTicks(e *spec.Engine) {
 		{e.Promoter.Every.Average(), "promotions", "promoter.every"},
 		{plain.Either(elects(e), e.Leader.Renew, 0), "renewals", "leader.renew"},
 	} {
-		if timer.every <= 0 || !in.Sound(timer.key) || e.Nodes > reference.MostNodes {
+		if timer.every <= 0 || !in.Sound(timer.key) || tooLarge(e) {
 			continue
 		}
 		ticks := float64(c.sc.Longest()) / float64(timer.every) * float64(e.Nodes)

@@ -242,5 +242,5 @@ func tooOften(in checks.Section, key string, times float64, what string) *quanti
 
 // tooLarge reports whether the engine has more nodes or workers than allowed, which other checks report as an error.
 func tooLarge(e *spec.Engine) bool {
-	return e.Nodes > reference.MostNodes || e.Workers > reference.MostWorkers
+	return int(e.Nodes) > reference.MostOf("engine.nodes") || int(e.Workers) > reference.MostOf("engine.workers")
 }

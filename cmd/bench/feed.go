@@ -10,8 +10,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// feeding holds measurements of a run's enqueue calls: their durations and, of a scenario, how late each job reached the
-// store.
+// feeding holds measurements of a run's enqueue calls: their durations and, of a scenario, how late each job was.
 type feeding struct {
 	mutex sync.Mutex
 	calls phase
@@ -75,7 +74,7 @@ type schedule func() (at time.Duration, j engine.NewJob, ok bool)
 type feeder struct {
 	rig  *rig
 	next schedule
-	told func(j *engine.NewJob, began, ended engine.Time) // called with each accepted job and its call's start and end; nil: none
+	told func(j *engine.NewJob, began, ended engine.Time) // called with each accepted job and its call's times; nil: none
 
 	mutex sync.Mutex // mutex guards the schedule; its holder waits for the next due job
 	ahead engine.NewJob

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"qsim/engine"
+	"qsim/results/plain"
 	"qsim/scenarios/spec"
 )
 
@@ -37,8 +38,9 @@ func (r *runner) shrink(w *World, failed Report, twice bool, stop func() bool) (
 		before = s.best.Text
 		s.dropStorms()
 		s.dropJobs()
-		s.fewer("nodes")
-		s.fewer("workers")
+		for i := range s.lines() {
+			s.lower(i)
+		}
 		s.dropKeys()
 	}
 	return s.best, s.report
@@ -127,18 +129,10 @@ func (s *shrinker) dropJobs() {
 		ids = left
 		return true
 	})
-	for _, i := range entries(s.lines(), "storms") {
-		for n := 1; n < 64; n *= 2 { // of a burst
-			lines, count := s.lines(), fmt.Sprintf("count: %d}", n)
-			if lines[i] = burstCount.ReplaceAllString(lines[i], count); s.try(lines) {
-				break
-			}
-		}
-	}
 }
 
 var (
-	burstCount  = regexp.MustCompile(`count: \d+}`)
+	amount      = regexp.MustCompile(`^  (nodes|workers): (\d+)$|(count): (\d+)}`)
 	arrivalOnly = regexp.MustCompile(`(, only: \[[0-9, ]*\])?(, stop: [0-9a-zµ.]+)(, only: \[[0-9, ]*\])?}`)
 	nodeIndex   = regexp.MustCompile(`nodes: \[\d+\]`)
 )
@@ -177,20 +171,18 @@ func (s *shrinker) only(ids []engine.JobID) []string {
 	return lines
 }
 
-// fewer reduces the number at key, nodes or workers, to the smallest with which the world fails in the same way.
-func (s *shrinker) fewer(key string) {
-	lines := s.lines()
-	at := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "  "+key+": ") })
-	if at < 0 {
+// lower reduces the number of nodes or workers, or of a burst's jobs, in a line to the smallest with which the world fails
+// in the same way; of more than eight it tries powers of two.
+func (s *shrinker) lower(i int) {
+	at := amount.FindStringSubmatch(s.lines()[i])
+	if at == nil {
 		return
 	}
-	most := 0
-	if _, err := fmt.Sscanf(lines[at], "  "+key+": %d", &most); err != nil {
-		return
-	}
-	for n := 1; n < most; n++ {
+	key, text := at[1]+at[3], at[2]+at[4]
+	most := number(text)
+	for n := 1; n < most; n += plain.Either(most > 8, n, 1) {
 		lines := s.lines()
-		lines[at] = fmt.Sprintf("  %s: %d", key, n)
+		lines[i] = strings.Replace(lines[i], key+": "+text, fmt.Sprintf("%s: %d", key, n), 1)
 		for _, i := range entries(lines, "storms") {
 			if key == "nodes" {
 				lines[i] = nodeIndex.ReplaceAllStringFunc(lines[i], func(list string) string {

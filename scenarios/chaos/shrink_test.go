@@ -147,3 +147,35 @@ func jobsOf(t *testing.T, w *World) int {
 	}
 	return s.Come
 }
+
+// TestNumbersShrink checks that a world that fails from some numbers of nodes, workers and jobs of a burst on is reduced
+// to these, and a storm on the last node to one on the last that is left.
+func TestNumbersShrink(t *testing.T) {
+	w, err := Parse("world", `name: chaos
+duration: 1m
+engine:
+  nodes: 4
+  workers: 6
+jobs:
+  - {class: a, arrivals: {process: poisson, rate: 1/s, stop: 5s}, service: 10ms}
+storms:
+  - {name: s1, at: 1s, burst: {class: a, count: 100}}
+  - {name: s2, at: 1s, for: 1s, pause: {nodes: [3]}}
+policies:
+  - {kind: fifo}
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := runner{plant: func(s *setup) {
+		if sc := s.Scenario; len(sc.Storms) == 2 && s.Come >= 5 && sc.Engine.Nodes >= 2 && sc.Engine.Workers >= 3 && sc.Engine.Workers <= 6 {
+			panic("planted")
+		}
+	}}
+	small, _ := r.shrink(w, r.run(w, false), false, nil)
+	for _, want := range []string{"nodes: 2\n", "workers: 3\n", "count: 5}", "nodes: [1]"} {
+		if !strings.Contains(small.Text, want) {
+			t.Errorf("it lacks %q:\n%s", want, small.Text)
+		}
+	}
+}

@@ -34,7 +34,6 @@ type Options struct {
 
 // Failure is a seed whose world failed, with the smallest world found that fails in the same way.
 type Failure struct {
-	Seed    uint64
 	Drawn   *World // world drawn from the seed
 	World   *World // the smallest that was found to fail alike
 	Report  Report // result of World
@@ -43,14 +42,13 @@ type Failure struct {
 
 // Result is the result of a swarm: sums over the runs of all its seeds, and the failures.
 type Result struct {
-	Seeds   uint64 // number of finished seeds
-	Events  int64
-	Virtual time.Duration // time that passed in all of them
-	Kinds   [engine.NumEventKinds]int64
-	Checks  [check.NumInvariants]int64
-	Faults  counts                     // number of faults with an effect, by kind
-	Parts   [check.NumProbes]int64     // number of seeds in which each part of an invariant was checked
-	Held    [check.NumInvariants]int64 // number of seeds in which each invariant was checked
+	Seeds  uint64 // number of finished seeds
+	Events int64
+	Kinds  [engine.NumEventKinds]int64
+	Checks [check.NumInvariants]int64
+	Faults counts                     // number of faults with an effect, by kind
+	Parts  [check.NumProbes]int64     // number of seeds in which each part of an invariant was checked
+	Held   [check.NumInvariants]int64 // number of seeds in which each invariant was checked
 	// Fingerprint is that of all events of all seeds, in whatever order they ran: equal on any processor.
 	Fingerprint uint64
 	Failures    []Failure // failures by seed
@@ -93,7 +91,7 @@ func Swarm(ctx context.Context, o Options) (*Result, error) {
 	seed := o.order()
 	one := func(_ context.Context, i int) error { return s.one(seed(i)) }
 	_ = pool.Each(begin, pool.Width(o.Parallel), n, one) // the error of begin, if any
-	slices.SortFunc(s.result.Failures, func(a, b Failure) int { return cmp.Compare(a.Seed, b.Seed) })
+	slices.SortFunc(s.result.Failures, func(a, b Failure) int { return cmp.Compare(a.Drawn.Seed(), b.Drawn.Seed()) })
 	return &s.result, ctx.Err()
 }
 
@@ -122,7 +120,7 @@ func (s *swarm) one(seed uint64) error {
 	if !report.Failed() {
 		return nil
 	}
-	f := Failure{Seed: seed, Drawn: w, World: w, Report: report}
+	f := Failure{Drawn: w, World: w, Report: report}
 	if !s.options.quick { // --time bounds when seeds begin, not how long this takes
 		f.World, f.Report = s.runner.shrink(w, report, twice, func() bool { return s.caller.Err() != nil })
 	}
@@ -142,7 +140,6 @@ func (s *swarm) count(w *World, report *Report) {
 	r.Events += report.Events
 	// The factor is of the golden ratio: seeds do not cancel each other out.
 	r.Fingerprint += (uint64(report.Digest) ^ w.Seed()) * 0x9e3779b97f4a7c15
-	r.Virtual += report.At.Sub(0)
 	for k, n := range report.Kinds {
 		r.Kinds[k] += n
 	}
@@ -167,7 +164,7 @@ func (s *swarm) count(w *World, report *Report) {
 // Replay runs one world with the checks of Swarm, by the invariants in only, and returns its failure, unshrunk, or nil.
 func Replay(w *World, only check.Set) *Failure {
 	r := runner{only: only}
-	f := &Failure{Seed: w.Seed(), Drawn: w, World: w, Report: r.run(w, true)}
+	f := &Failure{Drawn: w, World: w, Report: r.run(w, true)}
 	if !f.Report.Failed() {
 		return nil
 	}
@@ -189,7 +186,7 @@ func Invariants() (numbers, says []string) {
 // String returns a failure as text for users: the invariant, the history of its job, and a command that repeats it.
 func (f *Failure) String() string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "seed %d: %s\n", f.Seed, f.Report.String())
+	fmt.Fprintf(&text, "seed %d: %s\n", f.Drawn.Seed(), f.Report.String())
 	if f.History != "" {
 		fmt.Fprintf(&text, "\nWhat happened to job %d:\n%s", f.Report.Breach.Job, f.History)
 	}

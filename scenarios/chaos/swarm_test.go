@@ -28,7 +28,7 @@ func TestSwarm(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range result.Failures {
-		t.Errorf("seed %d: %s\n%s%s", f.Seed, f.Report.String(), f.History, f.World.Text)
+		t.Errorf("seed %d: %s\n%s%s", f.Drawn.Seed(), f.Report.String(), f.History, f.World.Text)
 	}
 	if t.Failed() || seeds/slowdown < 300 {
 		return

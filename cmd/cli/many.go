@@ -38,8 +38,9 @@ func (f *runFlags) study(c *cobra.Command, name, note string, more []scenarios.O
 }
 
 // check calls of, which validates the scenario of a study under all values of its axes (the keys that it varies) before
-// anything is simulated, and prints its warnings. flag is the flag of the axes; count formats a number of cells.
-func (s *session) check(axes []study.Axis, flag string, count func(int) string, of func() ([]study.Note, error)) error {
+// anything is simulated, and prints its warnings. count formats a number of cells; flags are those of the axes.
+func (s *session) check(axes []study.Axis, count func(int) string, of func() ([]study.Note, error),
+	flags ...string) error {
 	s.tellShort(axes)
 	notes, err := of()
 	var wrong *study.Wrong
@@ -50,7 +51,7 @@ func (s *session) check(axes []study.Axis, flag string, count func(int) string, 
 	case errors.Is(err, context.Canceled):
 		return ui.Fail(ui.ExitInterrupted, errors.New(s.loaded.Name+": interrupted before anything was computed"))
 	case errors.As(err, &wrong):
-		_, err := io.WriteString(s.stderr, wrong.Text(flag))
+		_, err := io.WriteString(s.stderr, wrong.Text(flags...))
 		return cmp.Or(ui.IOError("write diagnostics", err), ui.Fail(ui.ExitUsage, nil))
 	}
 	return ui.UsageError("%s: %w", s.loaded.Name, err)

@@ -107,10 +107,13 @@ func runMap(c *cobra.Command, name string, f *mapFlags) error {
 		if err := m.prepare(); err != nil {
 			return err
 		}
-		s.tellShort([]study.Axis{m.plan.X, m.plan.Y})
+		if err := s.check([]study.Axis{m.plan.X, m.plan.Y}, func(n int) string { return plain.Plural(n, "point") },
+			func() ([]study.Note, error) { return m.plan.Check(ctx, f.strict) }, "--x", "--y"); err != nil {
+			return err
+		}
 		found, err := m.measure(ctx)
 		if err != nil {
-			return m.failed(err)
+			return s.failure(s.loaded, err, "")
 		}
 		result := s.output(found.JSON, found.Table)
 		folder, err := m.store(found, result)
@@ -132,12 +135,6 @@ func (m *mapping) prepare() (err error) {
 		if *a.to, err = study.ParseAxis(a.text); err != nil {
 			return ui.UsageError("--%s %w", a.flag, err)
 		}
-	}
-	if m.plan.X.Key == m.plan.Y.Key {
-		return ui.UsageError("--x and --y are one key, %s", m.plan.X.Key)
-	}
-	if _, err := study.NewLattice(m.plan.X, m.plan.Y, m.plan.Depth); err != nil {
-		return ui.UsageError("map: %w", err)
 	}
 	return m.readMetric()
 }
@@ -197,18 +194,6 @@ func (m *mapping) measure(ctx context.Context) (*study.Mapped, error) {
 	}
 	defer func() { current.Close() }()
 	return m.plan.Run(ctx, m.loaded.Scenario)
-}
-
-// failed returns the command's error for a point of the map that could not be simulated. Errors of its scenario are
-// printed with their positions.
-func (m *mapping) failed(err error) error {
-	var setting *study.SettingError
-	var invalid *study.Invalid
-	if errors.As(err, &setting) && errors.As(err, &invalid) {
-		first := strings.TrimSpace(invalid.Found[:1].Text(m.loaded.Name, m.loaded.Source))
-		return ui.UsageError("map: %s: \n%s", strings.Join(setting.Values(), ", "), first)
-	}
-	return m.failure(m.loaded, err, "")
 }
 
 // store writes the files of a map and returns their folder, "" under --no-files.

@@ -108,9 +108,9 @@ func runSweep(c *cobra.Command, name string, f *sweepFlags) error {
 		if err != nil {
 			return studyError("sweep", err)
 		}
-		if err := s.check(axes, "--vary", cellCount, func() ([]study.Note, error) {
+		if err := s.check(axes, cellCount, func() ([]study.Note, error) {
 			return plan.Check(ctx, work.Left(), f.strict) // all cells, or an error would be found hours later
-		}); err != nil {
+		}, "--vary"); err != nil {
 			return err
 		}
 		start := time.Now()

@@ -152,8 +152,8 @@ func runTune(c *cobra.Command, name string, f *tuneFlags) (err error) {
 	}
 	return f.study(c, name, keeping, more, func(ctx context.Context, s *session, source study.Source) error {
 		f.problem.Source = source
-		if err := s.check(f.problem.Axes, "--over", func(n int) string { return plain.Plural(n, "setting") },
-			func() ([]study.Note, error) { return f.problem.Check(ctx, f.strict) }); err != nil {
+		if err := s.check(f.problem.Axes, func(n int) string { return plain.Plural(n, "setting") },
+			func() ([]study.Note, error) { return f.problem.Check(ctx, f.strict) }, "--over"); err != nil {
 			return err
 		}
 		return f.search(ctx, s, name)

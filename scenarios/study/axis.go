@@ -102,15 +102,20 @@ const (
 )
 
 // wording holds the error messages about axes that exclude each other or are too many, for one kind of study.
-type wording struct{ none, twice, wider, set, many string }
+type wording struct {
+	none, twice, wider, set, many string
+	most                          int // highest number of cells
+}
 
 var (
 	ofSweep = wording{"a sweep varies at least one key", "%s is varied twice: give all its values at once", "vary",
 		"%s is both varied and set",
-		"%[1]s make more than %[2]d cells, the most that a sweep has: take fewer values, or several sweeps"}
+		"%[1]s make more than %[2]d cells, the most that a sweep has: take fewer values, or several sweeps", MostCells}
 	ofTuning = wording{"there is no key to tune", "%s is there twice: give all its values at once", "give",
 		"%s is both searched and set",
-		"the keys have more than %[2]d settings: take fewer values"}
+		"the keys have more than %[2]d settings: take fewer values", MostCells}
+	ofMap = wording{"", "--x and --y are one key, %s", "give", "%s is both mapped and set",
+		"a grid of %s points is too much: at most %d", mostPoints}
 )
 
 // checkAxes returns an error if there are no axes, two of them overlap, an override in sets fixes the key of one, or
@@ -133,9 +138,9 @@ func checkAxes(axes []Axis, sets []scenarios.Override, say *wording) error {
 			return fmt.Errorf(say.set, key)
 		}
 	}
-	if _, ok := results.Size(plain.Map(axes, Axis.result), MostCells); !ok {
+	if _, ok := results.Size(plain.Map(axes, Axis.result), say.most); !ok {
 		shapes := plain.Map(axes, func(a Axis) string { return fmt.Sprint(len(a.Range.Values)) })
-		return fmt.Errorf(say.many, strings.Join(shapes, " × "), MostCells)
+		return fmt.Errorf(say.many, strings.Join(shapes, " × "), say.most)
 	}
 	return nil
 }
@@ -162,8 +167,9 @@ func (w *Wrong) Error() string {
 		w.problems[0].Message)
 }
 
-// Text returns all problems for a person, each with the input at fault: an axis given by flag, or a scenario line.
-func (w *Wrong) Text(flag string) (all string) {
+// Text returns all problems for a person, each with the input at fault: an axis, or a scenario line. Flags are those
+// that give the axes; the last one gives all further ones.
+func (w *Wrong) Text(flags ...string) (all string) {
 	for i := range w.problems {
 		p := &w.problems[i]
 		d, name, text := p.Diagnostic, w.plan.Source.Name, w.plan.Source.Text
@@ -171,7 +177,7 @@ func (w *Wrong) Text(flag string) (all string) {
 			axis := &w.plan.Axes[p.axis]
 			d.Set, d.Line = "", 1
 			d.Col, d.Width = axis.place(p.value)
-			name, text = flag, []byte(axis.Text)
+			name, text = flags[min(p.axis, len(flags)-1)], []byte(axis.Text)
 			if w.ofKey(p) {
 				if p.value > 0 {
 					continue // already written

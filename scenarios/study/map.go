@@ -16,7 +16,6 @@ import (
 	"qsim/results/plain"
 	"qsim/results/text"
 	"qsim/scenarios"
-	"qsim/scenarios/pool"
 )
 
 // MapPlan is the plan of a map: a study that measures a metric on a grid of the values of two scenario keys, and more
@@ -42,25 +41,35 @@ type Mapped struct {
 	Maps        []*Map // the measured points, by policy
 }
 
+// source returns the scenario as a map simulates it: it measures the metric alone.
+func (p *MapPlan) source() Source {
+	source := p.Source
+	source.Sets = append(slices.Clip(source.Sets), scenarios.Override{Path: "objectives", Value: "[]"})
+	source.Queries = []measure.Query{p.Query}
+	return source
+}
+
+// Check checks a map's axes and loads the scenario at all points of the coarse grid, so that a mistake is found before
+// anything is simulated: see Plan.Check.
+func (p *MapPlan) Check(ctx context.Context, strict bool) ([]Note, error) {
+	plan, err := newPlan(p.source(), []Axis{p.X, p.Y}, p.Version, &ofMap)
+	if err == nil {
+		_, err = NewLattice(p.X, p.Y, p.Depth)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return plan.Check(ctx, Shard{0, 1}.cells(plan.Size()), strict)
+}
+
 // Run makes a map for each policy of base, the unchanged scenario, with all its seeds. When ctx is done it returns
-// ctx.Err(); a point that cannot be simulated makes it return a *SettingError, before anything is simulated if it is
-// one of the coarse grid.
+// ctx.Err(), and a *SettingError for a point that cannot be simulated.
 func (p *MapPlan) Run(ctx context.Context, base *scenarios.Scenario) (*Mapped, error) {
 	lattice, err := NewLattice(p.X, p.Y, p.Depth)
 	if err != nil {
 		return nil, err
 	}
-	source := p.Source
-	source.Sets = append(slices.Clip(source.Sets), scenarios.Override{Path: "objectives", Value: "[]"})
-	source.Queries = []measure.Query{p.Query}
-	grid := lattice.corners()
-	err = pool.Each(ctx, pool.Width(source.Parallel), len(grid), func(_ context.Context, i int) error {
-		_, err := source.setting(p.sets(lattice, grid[i]))
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
+	source := p.source()
 	s := &simulator{source: &source, each: int(base.Seeds)}
 	maps := &Mapped{Map: results.Map{Scenario: base.Name, ConfigHash: base.ConfigHash(), Version: p.Version,
 		Query: p.Query, Seeds: int(base.Seeds), XKey: p.X.Key, YKey: p.Y.Key, XValues: p.X.Range.Texts(),

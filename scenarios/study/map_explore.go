@@ -41,9 +41,6 @@ func NewLattice(x, y Axis, depth int) (*Lattice, error) {
 			return nil, fmt.Errorf("%s: the values of an axis must go up", a.Key)
 		}
 	}
-	if n := len(x.Range.Values) * len(y.Range.Values); n > mostPoints {
-		return nil, fmt.Errorf("a grid of %d points is too much: at most %d", n, mostPoints)
-	}
 	l := &Lattice{Steps: 1 << depth}
 	l.X, l.Y = l.positions(x.Range), l.positions(y.Range)
 	return l, nil

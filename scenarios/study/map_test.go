@@ -128,6 +128,15 @@ func TestMapStops(t *testing.T) {
 	if _, err := runMap(context.Background(), t, p); err == nil {
 		t.Error("a point that is no scenario was measured")
 	}
+	var wrong *Wrong
+	if _, err := p.Check(t.Context(), false); !errors.As(err, &wrong) || !strings.HasPrefix(wrong.Text("--x", "--y"), "--x:1:") {
+		t.Errorf("a point that is no scenario: %v", err)
+	}
+	p.X, p.Y = span(t, "1..201"), span(t, "1..100")
+	p.Y.Key = "other"
+	if _, err := p.Check(t.Context(), false); err == nil || !strings.Contains(err.Error(), "201 × 100 points is too much") {
+		t.Errorf("a map of 20100 points: %v", err)
+	}
 	p = mapPlan(t)
 	p.Query = measure.Query{Metric: "fresh.wait.p99", During: "nothing"}
 	if _, err := runMap(context.Background(), t, p); err == nil {

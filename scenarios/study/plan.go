@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -151,7 +152,7 @@ func newPlan(source Source, axes []Axis, version string, say *wording) (*Plan, e
 
 // Size returns the number of cells of the sweep.
 func (p *Plan) Size() int {
-	size, _ := results.Size(p.Sweep.Axes, MostCells)
+	size, _ := results.Size(p.Sweep.Axes, math.MaxInt)
 	return size
 }
 

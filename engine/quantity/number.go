@@ -31,11 +31,8 @@ func parseCount(s string, most int64, wanted string) (int64, error) {
 		if _, err := strconv.ParseFloat(s, 64); err == nil && IsNumber(s) {
 			return 0, Errorf("count %s is out of range (at most %d)", Quote(s), most)
 		}
-		help := "write it in digits, such as 8, 100k or 1M"
-		if plain := withoutCommas(s); plain != "" {
-			help = "write " + plain
-		}
-		return 0, &Error{Message: "want " + wanted + ", not " + Quote(s), Help: help}
+		return 0, &Error{Message: "want " + wanted + ", not " + Quote(s),
+			Help: "write " + cmp.Or(withoutCommas(s), "it in digits, such as 8, 100k or 1M")}
 	}
 	if !r.IsInt() {
 		return 0, Errorf("want a whole number, not %s", Quote(s))

@@ -37,10 +37,9 @@ func (r Rate) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 // UnmarshalText parses a rate: a number and a unit of time, such as 3/m.
 func (r *Rate) UnmarshalText(text []byte) error {
 	s := string(text)
-	bad := &Error{Message: "bad rate " + Quote(s), Help: "write a number and a unit of time, such as 120/s, 3/m or 10/h"}
-	if meant := meantRate(s); meant != "" {
-		bad.Help = "write " + meant
-	}
+	meant := meantRate(s)
+	bad := &Error{Message: "bad rate " + Quote(s),
+		Help: "write " + cmp.Or(meant, "a number and a unit of time, such as 120/s, 3/m or 10/h")}
 	number, unit, found := strings.Cut(s, "/")
 	number, unit = strings.TrimSpace(number), strings.TrimSpace(unit)
 	if !found {
@@ -55,7 +54,7 @@ func (r *Rate) UnmarshalText(text []byte) error {
 	per, known := perUnit[unit]
 	if !known {
 		e := Errorf("bad rate %s: unknown unit %s (want s, m or h)", Quote(s), Quote(unit))
-		if meant := meantRate(s); meant != "" {
+		if meant != "" {
 			e.Help = bad.Help
 		}
 		return e

@@ -54,6 +54,7 @@ func (s Share) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 // UnmarshalText parses a percentage in [0%, 100%], such as 33.3%.
 func (s *Share) UnmarshalText(text []byte) error {
 	word := string(text)
+	bad := &Error{Message: "bad share " + Quote(word), Help: "write a percentage, such as 20% or 2.5%"}
 	number, found := strings.CutSuffix(word, "%")
 	if !found {
 		if f, err := strconv.ParseFloat(word, 64); err == nil && IsNumber(word) {
@@ -65,14 +66,14 @@ func (s *Share) UnmarshalText(text []byte) error {
 			}
 			return Errorf("share %s has no percent sign: write %[1]s%%", Quote(word))
 		}
-		return badShare(word)
+		return bad
 	}
 	value, ok := ParseNumber(strings.TrimSpace(number))
 	if !ok || strings.HasSuffix(number, "k") || strings.HasSuffix(number, "M") {
 		if _, err := strconv.ParseFloat(number, 64); IsNumber(number) && err == nil && !strings.HasPrefix(number, "-") {
 			return Errorf("share %s is out of range (0%% to 100%%)", Quote(word))
 		}
-		return badShare(word)
+		return bad
 	}
 	if value.Sign() < 0 {
 		return Errorf("share %s is negative", Quote(word))
@@ -86,10 +87,6 @@ func (s *Share) UnmarshalText(text []byte) error {
 	}
 	*s = Share{value.Num().Int64(), value.Denom().Int64()}
 	return nil
-}
-
-func badShare(word string) *Error {
-	return &Error{Message: "bad share " + Quote(word), Help: "write a percentage, such as 20% or 2.5%"}
 }
 
 // CountOrShare is either a count or a share of some total: 20 or 20%.

@@ -26,22 +26,22 @@ type budget struct {
 // budgets has a row for each package: its budget and its goal. `go test ./scripts -run Budgets -v` prints the figures
 // of today, and with -rewrite they become the ceilings.
 var budgets = []budget{
-	{"engine", 3439, 2850},
+	{"engine", 3494, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
 	{"engine/check", 3212, 1650},
-	{"engine/dist", 1027, 1020},
+	{"engine/dist", 1054, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 85, 83},    // of which 33 are the FIFO that package engine had, and package sim once more
 	{"engine/keyed", 66, 66},
-	{"engine/live", 1279, 1300},
+	{"engine/live", 1336, 1300},
 	{"engine/live/metrics", 308, 280}, // for Prometheus, which package live does without
-	{"engine/memstore", 3196, 2250},
+	{"engine/memstore", 3147, 2250},
 	{"engine/pgstore", 2960, 2130},
 	{"engine/pgstore/pgserver", 531, 500},
-	{"engine/quantity", 807, 480},
-	{"engine/sim", 2015, 1400},
+	{"engine/quantity", 814, 480},
+	{"engine/sim", 1942, 1400},
 	{"engine/unfinished", 21, 21}, // of which memstore, check, measure and world know: a type of each before
-	{"policies", 2764, 1850},
+	{"policies", 2715, 1850},
 	{"scenarios", 1133, 800},      // the language with the rooms below it: 4,700 in all
 	{"scenarios/apply", 517, 398}, // of which systems.yaml is the table
 	{"scenarios/chaos", 2334, 1350},
@@ -59,7 +59,7 @@ var budgets = []budget{
 	{"scenarios/trace", 1562, 1250},
 	{"scenarios/tree", 505, 444}, // YAML with positions
 	{"scenarios/validate", 1217, 600},
-	{"scenarios/verify", 3292, 2600},
+	{"scenarios/verify", 3291, 2600},
 	{"scenarios/world", 4705, 2700},
 	{"results", 4350, 2300},
 	{"results/measure", 4695, 3150},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_402, 56_000
+	mostLines, goalLines             = 82_376, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -215,7 +215,7 @@ func (s *Sim) redrive(c *fault.Control, came int) int {
 		s.record(engine.Event{Kind: engine.Redriven, Class: p.Class, JobKind: p.Kind, Tenant: p.Tenant, Job: p.Job, Node: -1})
 	}
 	s.rests = engine.Never
-	s.wakeFor(len(s.promoted))
+	s.wake(len(s.promoted))
 	return len(s.promoted)
 }
 

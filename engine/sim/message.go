@@ -79,12 +79,12 @@ func (s *Sim) execute(m *message) {
 	switch m.Op {
 	case engine.OpCommit:
 		s.queue.due = s.store.NextDue()
-		for n := s.madeReady(m); n > 0; n-- {
-			s.wake()
+		for range s.madeReady(m) {
+			s.wake(1)
 		}
 	case engine.OpPromote:
 		if len(m.Promoted) > 0 && m.Step != 1 && !s.cfg.SilentDue {
-			s.wakeFor(len(m.Promoted))
+			s.wake(len(m.Promoted))
 		}
 	}
 	if m.fate.LoseReply && len(s.admission.limits) == 0 {

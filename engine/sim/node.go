@@ -73,7 +73,7 @@ func (s *Sim) thaw(i int32) {
 		s.stepped(n)
 	}
 	if told && !hears && s.cfg.Wake == WakeOne {
-		s.announce() // another node may use the wake
+		s.announce(1) // another node may use the wake
 	}
 }
 

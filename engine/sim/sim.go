@@ -267,7 +267,7 @@ func (s *Sim) happen(ev event) {
 	case announcement:
 		jobs := s.queue.announcing
 		s.queue.announcing = 0
-		s.tellOf(jobs, s.announce)
+		s.announce(jobs)
 	case arrival:
 		s.enqueue(s.late.at(ev.ref))
 		s.late.release(ev.ref)
@@ -314,7 +314,7 @@ func (s *Sim) enqueue(job *[1]engine.NewJob) {
 	s.tally.enqueued++
 	s.rests = engine.Never
 	if j.Delay == 0 || s.cfg.Held {
-		s.wake()
+		s.wake(1)
 		return
 	}
 	s.queue.due = s.store.NextDue()
@@ -328,39 +328,27 @@ func (s *Sim) becomeDue() {
 	}
 	s.queue.due = s.store.NextDue()
 	if !s.cfg.SilentDue {
-		s.wakeFor(len(s.promoted))
+		s.wake(len(s.promoted))
 	}
 }
 
-// wakeFor announces that many new ready jobs to nodes, as Config.Wake says.
-func (s *Sim) wakeFor(jobs int) { s.tellOf(jobs, s.wake) }
-
-// tellOf calls tell (wake or announce) for that many new ready jobs: once, or with WakeOne once for each.
-func (s *Sim) tellOf(jobs int, tell func()) {
-	for range min(jobs, len(s.nodes)) {
-		tell()
-		if s.cfg.Wake != WakeOne {
-			return // every idle node has been woken, or wakes are off
-		}
-	}
-}
-
-// wake announces a new ready job to nodes, at once or after Config.Announce, together with those before it of which the
-// announcement is under way.
-func (s *Sim) wake() {
+// wake announces that many new ready jobs to nodes, at once or after Config.Announce, together with those before it of
+// which the announcement is under way.
+func (s *Sim) wake(jobs int) {
 	switch {
-	case s.cfg.Wake == WakeNone:
-	case s.cfg.Announce != nil:
-		if s.queue.announcing++; s.queue.announcing == 1 {
+	case s.cfg.Wake == WakeNone || jobs == 0:
+	case s.cfg.Announce == nil:
+		s.announce(jobs)
+	default:
+		if s.queue.announcing == 0 {
 			s.queue.push(s.now.Add(s.cfg.Announce(s.now)), announcement, 0)
 		}
-	default:
-		s.announce()
+		s.queue.announcing += jobs
 	}
 }
 
-// announce wakes the nodes that WakeMode selects, because jobs have become ready.
-func (s *Sim) announce() {
+// announce wakes the nodes that WakeMode selects, because that many jobs have become ready: all, or one for each job.
+func (s *Sim) announce(jobs int) {
 	if s.single {
 		if n := &s.nodes[0]; n.frozen > 0 {
 			s.tellFrozen()
@@ -376,16 +364,18 @@ func (s *Sim) announce() {
 		s.tellFrozen()
 		return
 	}
-	i := s.awake.from(s.turn)
-	if i < 0 {
-		i = s.awake.from(0)
+	for range min(jobs, len(s.nodes)) {
+		i := s.awake.from(s.turn)
+		if i < 0 {
+			i = s.awake.from(0)
+		}
+		if i >= 0 {
+			s.turn = i + 1
+			s.wakeNode(i)
+		} else {
+			s.tellFrozen()
+		}
 	}
-	if i >= 0 {
-		s.turn = i + 1
-		s.wakeNode(i)
-		return
-	}
-	s.tellFrozen()
 }
 
 func (s *Sim) wakeNode(i int) {

@@ -85,8 +85,8 @@ func estimateLogNormal(v []float64) (shape, []FitParameter) {
 func estimateGamma(v []float64) (shape, []FitParameter) {
 	mean := stat.Mean(v, nil)
 	s := math.Log(mean) - meanLog(v)
-	shapes := func(i int) float64 { return 1e-4 * math.Exp(float64(i)*0x1p-35) } // up to 1e10
-	k := shapes(sort.Search(1<<40, func(i int) bool { return math.Log(shapes(i))-mathext.Digamma(shapes(i)) <= s }))
+	shapes := func(i int) float64 { return 1e-4 * math.Exp(float64(i)*0x1p-25) } // up to 1e10
+	k := shapes(sort.Search(1<<30, func(i int) bool { return math.Log(shapes(i))-mathext.Digamma(shapes(i)) <= s }))
 	cv := 1 / math.Sqrt(k)
 	return provided(cv > 1e-3 && cv < 30, distuv.Gamma{Alpha: k, Beta: k / mean}, inTime("mean", mean), number("cv", cv))
 }
@@ -219,8 +219,9 @@ func estimateHyperexponential(v []float64) (shape, []FitParameter) {
 			w := 1 / (1 + odds*math.Exp((a-b)*x))
 			count, first, second = count+w, first+w*x, second+(1-w)*x
 		}
-		p := 0x1p-40 * float64(sort.Search(1<<40, func(i int) bool {
-			p := 0x1p-40 * float64(i)
+		shares := func(i int) float64 { return 1 / (1 + math.Exp(16-float64(i)*0x1p-25)) } // 1e-7 to 1 - 1e-7
+		p := shares(sort.Search(1<<30, func(i int) bool {
+			p := shares(i)
 			return 2*count/p-2*(n-count)/(1-p) <= n*(first-second)/(p*first+(1-p)*second)
 		}))
 		next := hyperexponential{2 * (p*first + (1-p)*second) / n, p}

@@ -245,8 +245,9 @@ const (
 // incident returns the time range of the incident with the most failures, and its share of failing attempts, 0 if none.
 func (t *timeline) incident() (from, to timestamp, share float64) {
 	var all, worst, stretch bin
-	for _, b := range t.bins {
-		all = all.plus(b)
+	order := slices.Sorted(maps.Keys(t.bins))
+	for _, i := range order {
+		all = all.plus(t.bins[i])
 	}
 	if all.attempts < leastTrying {
 		return 0, 0, 0
@@ -255,7 +256,7 @@ func (t *timeline) incident() (from, to timestamp, share float64) {
 		return float64(all.failed-without.failed) / float64(max(1, all.attempts-without.attempts))
 	}
 	var begun, end int64 // of the stretch, in bins
-	for _, i := range slices.Sorted(maps.Keys(t.bins)) {
+	for _, i := range order {
 		b := t.bins[i]
 		attempts, failed := float64(b.attempts), float64(b.failed)
 		if b.attempts < leastInBin || failed < leastShare*attempts || failed < timesUsual/2*usual(b)*attempts {

@@ -42,25 +42,25 @@ var budgets = []budget{
 	{"engine/sim", 2015, 1400},
 	{"engine/unfinished", 21, 21}, // of which memstore, check, measure and world know: a type of each before
 	{"policies", 2764, 1850},
-	{"scenarios", 1133, 800},      // the language with the rooms below it: 4,700 in all
-	{"scenarios/apply", 513, 398}, // of which systems.yaml is the table
+	{"scenarios", 1111, 800},      // the language with the rooms below it: 4,700 in all
+	{"scenarios/apply", 517, 398}, // of which systems.yaml is the table
 	{"scenarios/chaos", 2334, 1350},
 	{"scenarios/checked", 188, 196},
-	{"scenarios/checks", 423, 300},
-	{"scenarios/diagnostics", 525, 559},
-	{"scenarios/estimate", 591, 250},
-	{"scenarios/imports", 4375, 3650},
-	{"scenarios/origins", 225, 150}, // qsim explain
+	{"scenarios/checks", 450, 300},
+	{"scenarios/diagnostics", 530, 559},
+	{"scenarios/estimate", 608, 250},
+	{"scenarios/imports", 4586, 3650},
+	{"scenarios/origins", 224, 150}, // qsim explain
 	{"scenarios/pool", 118, 100},
-	{"scenarios/reference", 638, 700},
+	{"scenarios/reference", 620, 700},
 	{"scenarios/scenariotest", 85, 90}, // for go test of repositories that have a policy of their own
-	{"scenarios/spec", 2954, 1900},
+	{"scenarios/spec", 2966, 1900},
 	{"scenarios/study", 5005, 3000},
-	{"scenarios/trace", 1516, 1250},
-	{"scenarios/tree", 505, 444}, // YAML with positions
-	{"scenarios/validate", 1217, 600},
+	{"scenarios/trace", 1562, 1250},
+	{"scenarios/tree", 495, 444}, // YAML with positions
+	{"scenarios/validate", 1058, 600},
 	{"scenarios/verify", 3292, 2600},
-	{"scenarios/world", 4705, 2700},
+	{"scenarios/world", 4695, 2700},
 	{"results", 4350, 2300},
 	{"results/measure", 4695, 3150},
 	{"results/plain", 437, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
@@ -68,7 +68,7 @@ var budgets = []budget{
 	{"results/text", 1502, 1700},
 	{"cmd/bench", 4902, 3000}, // of which 90 find out when claims see new jobs
 	{"cmd/cli", 4960, 3600},
-	{"cmd/input", 138, 100},
+	{"cmd/input", 144, 100},
 	{"cmd/play", 1116, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
 	{"cmd/qsim", 6, 0},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_264, 56_000
+	mostLines, goalLines             = 82_372, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -38,12 +38,10 @@ func New(full *yaml.Node, preset map[*yaml.Node]string, failed, unknown map[yaml
 	c := &Checker{full: full, preset: preset, failed: failed, unknown: unknown, Asked: func(reference.Rule, []any) {}}
 	c.Names = map[string][]NameAt{}
 	for key, value := range tree.Pairs(full) {
-		if list, known := reference.Tables().Lists[key.Value]; known && value.Kind == yaml.SequenceNode {
-			for i := range value.Content {
-				at := c.Whole().In(key.Value, i).Place(strings.Join(list.Names, " "))
-				name := NameAt{plain.When(at.Kind == yaml.ScalarNode, at.Value), at}
-				c.Names[key.Value] = append(c.Names[key.Value], name)
-			}
+		keys := reference.Tables().Lists[key.Value].Names
+		for i := 0; keys != nil && tree.LookupAt(value, i) != nil; i++ {
+			at := c.Whole().In(key.Value, i).Place(strings.Join(keys, " "))
+			c.Names[key.Value] = append(c.Names[key.Value], NameAt{plain.When(at.Kind == yaml.ScalarNode, at.Value), at})
 		}
 	}
 	return c

@@ -195,21 +195,24 @@ func (s Section) unsaid() bool {
 func (c *Checker) CheckKeys() {
 	for _, key := range reference.Tables().Keys {
 		if key.Rule != (reference.Rule{}) {
-			c.Whole().hold(key.Rule, strings.Split(key.Path, "."))
+			c.Whole().hold(c.full, key.Rule, strings.Split(key.Path, "."))
 		}
 	}
 }
 
-// hold checks the values at all paths from s that match a pattern against a rule; * in it is any element of a list.
-func (s Section) hold(r reference.Rule, rest []string) {
-	switch list := s.Node(""); {
+// hold checks the values at all paths from s, whose YAML node is given, that match a pattern against a rule; * in it is
+// any element of a list.
+func (s Section) hold(node *yaml.Node, r reference.Rule, rest []string) {
+	switch {
 	case len(rest) == 0:
 		s.holdOne(r)
 	case rest[0] != "*":
-		s.In(rest[0]).hold(r, rest[1:])
-	case list != nil && list.Kind == yaml.SequenceNode:
-		for i := range list.Content {
-			s.In(i).hold(r, rest[1:])
+		if value := tree.Lookup(node, rest[0]); value != nil || r.Required && len(rest) == 1 {
+			s.In(rest[0]).hold(value, r, rest[1:])
+		}
+	case node.Kind == yaml.SequenceNode:
+		for i, item := range node.Content {
+			s.In(i).hold(item, r, rest[1:])
 		}
 	}
 }

@@ -5,18 +5,8 @@ import "qsim/engine/heap"
 // expirer gives up the leases that have expired by the node's own wall clock, if LeaseConfig.Local is set: without a
 // call to the store, and without sending it the outcomes of their jobs.
 type expirer struct {
-	due   heap.Heap[expiry]
-	count uint64 // number of expiries recorded so far
+	due heap.Heap[slotTime] // expiries by the node's wall clock
 }
-
-// expiry is the time, by the node's wall clock, at which a lease expires unless it is extended before.
-type expiry struct {
-	slotTime
-	order uint64 // tie-breaker among equal times: the order of recording
-}
-
-// Before reports whether expiry a comes before b: by time, then in the order in which they were recorded.
-func (a expiry) Before(b expiry) bool { return a.at < b.at || a.at == b.at && a.order < b.order }
 
 func (x *expirer) deadline(e *Engine) Time {
 	if _, h := x.first(e); h != nil {
@@ -40,8 +30,7 @@ func (x *expirer) first(e *Engine) (Slot, *heldLease) {
 // onHeld records the time at which the lease in slot s (of the lease table) expires by the wall clock, for first.
 func (x *expirer) onHeld(e *Engine, s Slot, at Time) {
 	e.leases.slots[s].expiry = at
-	x.count++
-	x.due.Push(expiry{slotTime{at, s}, x.count})
+	x.due.Push(slotTime{at, s})
 	e.arm(at.Add(-e.ahead))
 }
 

@@ -93,6 +93,15 @@ func (s *story) claim(node int32) *story {
 	return s.add(engine.Event{Kind: engine.Called, Op: engine.OpClaim, Node: node})
 }
 
+// lost is the event of a process that counts its lease of job 1 as lost.
+var lost = engine.Event{Kind: engine.LeaseLost, Job: 1, Delivery: 1, Token: 1}
+
+// commits appends four calls to commit outcomes, without any.
+func (s *story) commits() *story {
+	commit := engine.Event{Kind: engine.Called, Op: engine.OpCommit}
+	return s.add(commit).add(commit).add(commit).add(commit)
+}
+
 func (s *story) reap() *story { return s.add(engine.Event{Kind: engine.Called, Op: engine.OpRecover}) }
 
 // conserving are rules of a policy that leaves no worker idle, where no call is late.
@@ -225,6 +234,10 @@ func TestBreaches(t *testing.T) {
 		{"claimed while in flight", running().lease(1, 1, 2, 0, 0), nil, "I-6"},
 		{"taken before its end", running().after(10*time.Second).take(1, 1), nil, "I-6"},
 		{"taken although it was extended", running().after(5*time.Second).add(engine.Event{Kind: engine.Extended, Job: 1, Token: 1}).after(6*time.Second).take(1, 1), nil, "I-6"},
+		{"redriven while it runs", running().add(engine.Event{Kind: engine.Redriven, Job: 1}), nil, "I-3"},
+		{"claimed under a token that stays", failed().commit(engine.Nacked, 1, 1, engine.Timeout, time.Second).after(time.Second).promoted(1).
+			add(engine.Event{Kind: engine.Leased, Job: 1, Node: 1, Delivery: 2, Class: engine.Retry, Token: 1, Age: 2 * time.Second}), nil, "I-6"},
+		{"claimed as another class", begun().add(engine.Event{Kind: engine.Leased, Job: 1, Node: 1, Delivery: 1, Class: engine.Retry, Token: 1}), nil, "I-1"},
 		{"a token that stays", running().after(11 * time.Second).add(engine.Event{Kind: engine.LeaseTaken, Job: 1, Node: 1, Delivery: 1, Token: 1}), nil, "I-6"},
 		{"committed by whose lease was taken", succeeded().after(11*time.Second).take(1, 1).add(engine.Event{Kind: engine.Acked, Job: 1, Delivery: 1, Token: 1, From: engine.InFlight, At: 12 * second}), nil, "I-7"},
 		{"a current commit is refused", succeeded().commit(engine.Fenced, 1, 1, engine.NoError, 0), nil, "I-7"},
@@ -272,12 +285,18 @@ func TestBreaches(t *testing.T) {
 		{"more jobs than a batch", begun().enqueue(2).enqueue(3).add(engine.Event{Kind: engine.Called, Op: engine.OpClaim, Count: 3}), func(r *check.Rules) { r.Node.Fetch.Batch = 2 }, "I-11"},
 		{"a claim with too much to commit", succeeded().claim(0).claim(0), func(r *check.Rules) { conserving(r); r.Node.Commit.Backpressure = 1 }, "I-11"},
 		{"a claim when all is committed", succeeded().claim(0).commit(engine.Acked, 1, 1, engine.NoError, 0).claim(0), func(r *check.Rules) { conserving(r); r.Node.Commit.Backpressure = 1 }, ""},
+		{"commits with too much to commit", succeeded().claim(0).commits(), func(r *check.Rules) { conserving(r); r.Node.Commit.Backpressure = 1 }, ""},
+		{"commits without a pause", later().commits(), func(r *check.Rules) { conserving(r); r.Node.Fetch.Cooldown = time.Second }, ""},
+		{"commits again and again", later().commits().commits(), func(r *check.Rules) { conserving(r); r.Node.Reaper.Every = time.Second }, ""},
 		{"claims without a pause", later().claim(0).claim(0).claim(0).claim(0), func(r *check.Rules) { conserving(r); r.Node.Fetch.Cooldown = time.Second }, "I-11"},
 		{"it looks for leases again and again", later().reap().reap().reap().reap().reap().reap().reap(), func(r *check.Rules) { conserving(r); r.Node.Reaper.Every = time.Second }, "I-11"},
 		{"no heartbeat", running().after(5*time.Second).finish(1, 0, 0, 1, engine.NoError), beating, "I-6"},
 		{"a heartbeat in between", running().after(2*time.Second).add(engine.Event{Kind: engine.Extended, Job: 1, Token: 1}).after(3*time.Second).finish(1, 0, 0, 1, engine.NoError), beating, ""},
 		{"no heartbeat of a frozen process", running().add(engine.Event{Kind: engine.NodePause}).after(5*time.Second).add(engine.Event{Kind: engine.NodeWake}).finish(1, 0, 0, 1, engine.NoError), beating, ""},
 		{"no heartbeat of a lost lease", running().add(engine.Event{Kind: engine.LeaseLost, Job: 1, Delivery: 1, Token: 1}).after(5*time.Second).finish(1, 0, 0, 1, engine.NoError), func(r *check.Rules) { beating(r); r.Node.Lease.Local = true }, ""},
+		{"a lease is lost twice", running().add(lost).add(lost), func(r *check.Rules) { r.Store.LapseAfter = 0; r.Node.Lease.TTL = 0 }, "I-7"},
+		{"one beside a lost one is lost", running().enqueue(2).add(lost).add(engine.Event{Kind: engine.LeaseLost, Job: 2, Delivery: 1, Token: 2}),
+			func(r *check.Rules) { r.Store.LapseAfter = 0; r.Node.Lease.TTL = 0 }, ""},
 		{"a current lease is given up", running().add(engine.Event{Kind: engine.LeaseLost, Job: 1, Delivery: 1, Token: 1}), nil, "I-7"},
 		{"no heartbeat while it is held and does not run", begun().lease(1, 0, 1, 0, 0).after(6*time.Second).start(1, 0, 0, 1), beating, "I-6"},
 		{"no heartbeat until it is committed", running().finish(1, 0, 0, 1, engine.NoError).after(11*time.Second).take(1, 1), beating, "I-6"},
@@ -404,8 +423,8 @@ func TestCounts(t *testing.T) {
 	for _, e := range running().after(2*time.Second).add(engine.Event{Kind: engine.Extended, Job: 1, Token: 1}).after(3*time.Second).finish(1, 0, 0, 1, engine.NoError).events {
 		c.Record(&e)
 	}
-	if checks, probes := c.Checks(), c.Probes(); checks[check.Deliveries] != 2 || probes[check.Heartbeats] != 1 || probes[check.Turns] != 0 {
-		t.Errorf("%d checks of deliveries, %d of heartbeats and %d of turns, want 2, 1 and 0", checks[check.Deliveries], probes[check.Heartbeats], probes[check.Turns])
+	if checks, probes := c.Checks(), c.Probes(); checks[check.Deliveries] != 2 || checks[check.NoLoss] != 3 || probes[check.Heartbeats] != 1 || probes[check.Turns] != 0 {
+		t.Errorf("%d checks of deliveries, %d of jobs, %d of heartbeats and %d of turns, want 2, 3, 1 and 0", checks[check.Deliveries], checks[check.NoLoss], probes[check.Heartbeats], probes[check.Turns])
 	}
 }
 

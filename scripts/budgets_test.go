@@ -26,53 +26,53 @@ type budget struct {
 // budgets has a row for each package: its budget and its goal. `go test ./scripts -run Budgets -v` prints the figures
 // of today, and with -rewrite they become the ceilings.
 var budgets = []budget{
-	{"engine", 3428, 2850},
+	{"engine", 3432, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
-	{"engine/check", 3212, 1650},
+	{"engine/check", 3209, 1650},
 	{"engine/dist", 1027, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 85, 83},    // of which 33 are the FIFO that package engine had, and package sim once more
 	{"engine/keyed", 66, 66},
 	{"engine/live", 1279, 1300},
 	{"engine/live/metrics", 308, 280}, // for Prometheus, which package live does without
-	{"engine/memstore", 3196, 2250},
-	{"engine/pgstore", 2960, 2130},
+	{"engine/memstore", 3149, 2250},
+	{"engine/pgstore", 2979, 2130},
 	{"engine/pgstore/pgserver", 531, 500},
 	{"engine/quantity", 807, 480},
-	{"engine/sim", 2015, 1400},
+	{"engine/sim", 1942, 1400},
 	{"engine/unfinished", 21, 21}, // of which memstore, check, measure and world know: a type of each before
-	{"policies", 2764, 1850},
-	{"scenarios", 1133, 800},      // the language with the rooms below it: 4,700 in all
-	{"scenarios/apply", 517, 398}, // of which systems.yaml is the table
-	{"scenarios/chaos", 2334, 1350},
+	{"policies", 2715, 1850},
+	{"scenarios", 1111, 800},      // the language with the rooms below it: 4,700 in all
+	{"scenarios/apply", 513, 398}, // of which systems.yaml is the table
+	{"scenarios/chaos", 2323, 1350},
 	{"scenarios/checked", 188, 196},
-	{"scenarios/checks", 423, 300},
-	{"scenarios/diagnostics", 525, 559},
-	{"scenarios/estimate", 608, 250},
-	{"scenarios/imports", 4586, 3650},
-	{"scenarios/origins", 225, 150}, // qsim explain
+	{"scenarios/checks", 456, 300},
+	{"scenarios/diagnostics", 530, 559},
+	{"scenarios/estimate", 591, 250},
+	{"scenarios/imports", 4375, 3650},
+	{"scenarios/origins", 224, 150}, // qsim explain
 	{"scenarios/pool", 118, 100},
-	{"scenarios/reference", 638, 700},
+	{"scenarios/reference", 629, 700},
 	{"scenarios/scenariotest", 85, 90}, // for go test of repositories that have a policy of their own
-	{"scenarios/spec", 2954, 1900},
-	{"scenarios/study", 5005, 3000},
-	{"scenarios/trace", 1562, 1250},
-	{"scenarios/tree", 505, 444}, // YAML with positions
-	{"scenarios/validate", 1217, 600},
-	{"scenarios/verify", 3292, 2600},
-	{"scenarios/world", 4705, 2700},
+	{"scenarios/spec", 2966, 1900},
+	{"scenarios/study", 5018, 3000},
+	{"scenarios/trace", 1516, 1250},
+	{"scenarios/tree", 495, 444}, // YAML with positions
+	{"scenarios/validate", 1058, 600},
+	{"scenarios/verify", 3290, 2600},
+	{"scenarios/world", 4695, 2700},
 	{"results", 4350, 2300},
 	{"results/measure", 4695, 3150},
 	{"results/plain", 437, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
-	{"results/report", 6636, 4300}, // of which 300 are the canvas of pixels
+	{"results/report", 6522, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1502, 1700},
-	{"cmd/bench", 4902, 3000}, // of which 90 find out when claims see new jobs
-	{"cmd/cli", 4960, 3600},
-	{"cmd/input", 144, 100},
+	{"cmd/bench", 4869, 3000}, // of which 90 find out when claims see new jobs
+	{"cmd/cli", 4919, 3600},
+	{"cmd/input", 141, 100},
 	{"cmd/play", 1116, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
 	{"cmd/qsim", 6, 0},
-	{"cmd/ui", 1180, 700},
+	{"cmd/ui", 1207, 700},
 }
 
 // testKits are packages for the tests of several others, without a budget. They are tests, and have no budget.
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 82_391, 56_000
+	mostLines, goalLines             = 81_639, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -31,7 +31,7 @@ func Numbered(names []string) []string {
 
 // Map returns the results of a function for the elements of a list, in order; nil for an empty list.
 func Map[T, R any](list []T, of func(T) R) []R {
-	var all []R
+	all := slices.Grow([]R(nil), len(list))
 	for _, one := range list {
 		all = append(all, of(one))
 	}

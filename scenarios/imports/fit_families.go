@@ -101,10 +101,10 @@ func estimateErlang(v []float64) (shape, []FitParameter) {
 	if s == nil {
 		return nil, nil
 	}
-	mean, cv := parameters[0].Value, parameters[1].Value
-	logs, n := meanLog(v), float64(len(v))
+	mean, own := parameters[0].Value, math.Pow(parameters[1].Value, -2)
+	logs, n := math.Log(mean/own)+mathext.Digamma(own), float64(len(v)) // the mean of ln x, as estimateGamma solves it
 	best, most := 0.0, math.Inf(-1)
-	for _, k := range []float64{math.Floor(1 / (cv * cv)), math.Ceil(1 / (cv * cv))} {
+	for _, k := range []float64{math.Floor(own), math.Ceil(own)} {
 		logGamma, _ := math.Lgamma(k)
 		if likelihood := n * (k*math.Log(k/mean) + (k-1)*logs - k - logGamma); k >= 2 && likelihood > most {
 			best, most = k, likelihood

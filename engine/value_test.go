@@ -118,7 +118,7 @@ func (s *scripted) Commit(_ context.Context, b engine.Batch, dst []engine.Result
 
 func (s *scripted) ExtendLease(_ context.Context, k []engine.LeaseKey, ttl time.Duration, dst []engine.Status) ([]engine.Status, error) {
 	s.note("extend %d %v", len(k), ttl)
-	return append(dst, engine.Applied, engine.Stale), s.err
+	return append(dst, engine.Applied, engine.Stale, engine.Unapplied), s.err
 }
 
 func (s *scripted) Recover(_ context.Context, e engine.EngineID, limit int, grace, ttl time.Duration, dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
@@ -154,7 +154,7 @@ func (v *events) Record(e *engine.Event) { *v = append(*v, *e) }
 // TestExecuteAndRecord executes one call of each op and checks the request at the store, the row
 // count of the reply, and the recorded events.
 func TestExecuteAndRecord(t *testing.T) {
-	keys := []engine.LeaseKey{{Job: 7, Token: 9}, {Job: 8, Token: 1}}
+	keys := []engine.LeaseKey{{Job: 7, Token: 9}, {Job: 8, Token: 1}, {Job: 9, Token: 1}}
 	outcome := func(v engine.Verb) engine.Outcome {
 		return engine.Outcome{LeaseKey: keys[0], Verb: v, Error: engine.Conflict, Kind: 2, Tenant: 3, Delivery: 2, Delay: 30}
 	}
@@ -169,7 +169,7 @@ func TestExecuteAndRecord(t *testing.T) {
 	}{
 		{engine.Call{Op: engine.OpClaim, Limit: 3, TTL: 5}, "claim 21474836480 3 5ns", 1, events{leased}},
 		{engine.Call{Op: engine.OpRecover, Limit: 3, Grace: 4, TTL: 5}, "recover 21474836480 3 4ns 5ns", 1, events{taken}},
-		{engine.Call{Op: engine.OpExtend, Keys: keys, TTL: 5}, "extend 2 5ns", 2,
+		{engine.Call{Op: engine.OpExtend, Keys: keys, TTL: 5}, "extend 3 5ns", 3, // nothing has changed with the third
 			events{{Kind: engine.Extended, Job: 7, Token: 9}, {Kind: engine.ExtendRefused, Job: 8, Token: 1}}},
 		{engine.Call{Op: engine.OpPromote, Limit: 4, Order: engine.NewestReady}, "promote 4 newest", 1,
 			events{{Kind: engine.Promoted, Job: 7, JobKind: 2, Tenant: 3, Class: engine.Retry}}},

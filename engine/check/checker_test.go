@@ -232,6 +232,8 @@ func TestBreaches(t *testing.T) {
 		{"a delivery is left out", begun().failAgain(1, engine.Timeout).attempt(3, engine.NoError), nil, "I-5"},
 		{"a delivery is started twice", running().start(1, 0, 1, 1), nil, "I-5"},
 		{"claimed while in flight", running().lease(1, 1, 2, 0, 0), nil, "I-6"},
+		{"a delivery of another number has another wait", begun().after(time.Second).lease(1, 1, 2, 0, time.Second),
+			func(r *check.Rules) { r.Only = check.Set(0).With(check.Recount) }, "I-15"},
 		{"taken before its end", running().after(10*time.Second).take(1, 1), nil, "I-6"},
 		{"taken although it was extended", running().after(5*time.Second).add(engine.Event{Kind: engine.Extended, Job: 1, Token: 1}).after(6*time.Second).take(1, 1), nil, "I-6"},
 		{"redriven while it runs", running().add(engine.Event{Kind: engine.Redriven, Job: 1}), nil, "I-3"},

@@ -68,7 +68,8 @@ func (c *Checker) isGranted(s *subject) bool {
 		c.complain(Deliveries, "delivery %d comes after %d", s.Delivery, j.delivery)
 	case s.Class != j.class:
 		c.complain(Conservation, "it is %v, not %v", j.class, s.Class)
-	case s.Waited != waited || s.Age != age:
+	}
+	if s.Waited != waited || s.Age != age {
 		c.complain(Recount, "it waited %v of %v, and says %v of %v", waited, age, s.Waited, s.Age)
 	}
 	return c.raisesToken(s)

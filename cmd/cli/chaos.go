@@ -89,7 +89,7 @@ func runChaos(c *cobra.Command, f *chaosFlags) error {
 	case c.Flags().Changed("seeds") && options.Seeds == 0:
 		return ui.UsageError("--seeds 0: want at least 1")
 	case options.First-1 >= math.MaxInt64: // 0 too
-		return ui.UsageError("--seed %d: want at least 1 and at most %d", options.First, math.MaxInt64)
+		return ui.UsageError("--seed %d: want at least 1 and at most %d", options.First, uint64(math.MaxInt64))
 	case options.Seeds > math.MaxInt64-options.First+1:
 		return ui.UsageError("--seed %d: there are no %d seeds from there", options.First, options.Seeds)
 	}

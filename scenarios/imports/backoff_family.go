@@ -130,6 +130,10 @@ func weighted(pauses []Pause, values []float64) float64 {
 	return stat.Mean(values, plain.Map(pauses, func(p Pause) float64 { return float64(p.Seen) }))
 }
 
+// whole returns the whole number nearest to v, of two the higher, also for sums that the rounding of a machine, or an
+// order of adding, left a little below the middle: imports have the same bytes everywhere.
+func whole(v float64) float64 { return math.Floor(v + 0.5 + 1e-6) }
+
 // spellNumber rounds a number to few digits, as people choose them, if that changes it little: 0.998 becomes 1.
 func spellNumber(v float64) float64 {
 	if v <= 0 {
@@ -137,7 +141,7 @@ func spellNumber(v float64) float64 {
 	}
 	power := math.Pow(10, math.Floor(math.Log10(v)))
 	for _, parts := range []float64{1, 2, 10, 20} {
-		if rounded := math.Round(v/power*parts) / parts * power; math.Abs(rounded-v) <= 0.025*v {
+		if rounded := whole(v/power*parts) / parts * power; math.Abs(rounded-v) <= 0.025*v {
 			return rounded
 		}
 	}
@@ -153,15 +157,15 @@ func spellDigits(seconds float64, digits int) string {
 		return "0s"
 	}
 	unit := math.Pow(10, math.Floor(math.Log10(seconds))-float64(digits-1))
-	return scenarios.Duration(inSeconds(math.Round(seconds/unit) * unit)).String()
+	return scenarios.Duration(inSeconds(whole(seconds/unit) * unit)).String()
 }
 
 func inSeconds(seconds float64) time.Duration { return time.Duration(math.Round(seconds * 1e9)) }
 
 // niceFactor rounds a backoff's factor to the nearest half, if it is near, else to three decimals.
 func niceFactor(f float64) float64 {
-	if rounded := math.Round(2*f) / 2; math.Abs(rounded-f) <= 0.05*f && rounded > 1 {
+	if rounded := whole(2*f) / 2; math.Abs(rounded-f) <= 0.05*f && rounded > 1 {
 		return rounded
 	}
-	return math.Round(f*1000) / 1000
+	return whole(f*1000) / 1000
 }

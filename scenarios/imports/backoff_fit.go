@@ -194,8 +194,8 @@ func jitterOf(pauses []Pause, blur float64) jitter {
 		return jitter{"none", middle}
 	}
 	share := (1 - ratio) / (1 + ratio)
-	percent := math.Round(100 * share)
-	if near := 5 * math.Round(percent/5); math.Abs(near-100*share) <= 1.5 && near > 0 {
+	percent := whole(100 * share)
+	if near := 5 * whole(percent/5); math.Abs(near-100*share) <= 1.5 && near > 0 {
 		percent = near
 	}
 	return jitter{"±" + strconv.Itoa(int(percent)) + "%", middle}

@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -137,5 +138,27 @@ func TestFitLevel(t *testing.T) {
 	}
 	if refused > 9 {
 		t.Errorf("%d of 60 samples of a Weibull distribution are refused as such", refused)
+	}
+}
+
+// What is spelled does not depend on the last bits of a mean, which other machines sum in another order.
+func TestSpellingHasNoLastBits(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		spell func(v float64) string
+		v     float64
+		want  string
+	}{
+		{func(v float64) string { return spellDigits(v, 4) }, 0.82225, "822.3ms"},
+		{func(v float64) string { return spellDigits(v, 4) }, 12.345, "12.35s"},
+		{spellRound, 2.15, "2.2s"},
+		{spellRound, 0.0215, "22ms"},
+		{func(v float64) string { return fmt.Sprint(niceFactor(v)) }, 1.2345, "1.235"},
+	} {
+		for _, v := range []float64{tt.v * (1 - 1e-14), tt.v, tt.v * (1 + 1e-14)} {
+			if got := tt.spell(v); got != tt.want {
+				t.Errorf("%v is spelled %s, want %s", v, got, tt.want)
+			}
+		}
 	}
 }

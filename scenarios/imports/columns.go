@@ -185,7 +185,7 @@ func separator(start []byte) (best rune) {
 	for _, comma := range ",;\t|" {
 		reader := csv.NewReader(bytes.NewReader(start))
 		reader.Comma = comma
-		if cells, err := reader.Read(); err == nil && len(cells) > most {
+		if cells, _ := reader.Read(); len(cells) > most { // those before a quote whose end is beyond start
 			best, most = comma, len(cells)
 		}
 	}

@@ -93,7 +93,9 @@ func TestRepairs(t *testing.T) {
 	}{
 		{"a byte order mark, quoted newlines and spaces", "\ufeffid,enqueued,started,finished,error\n\"a\nb\",1,2,3,\"line\nline\"\n" + manyRelative(30), 31, ""},
 		{"semicolons", strings.ReplaceAll(head+good, ",", ";"), 60, ""},
+		{"names longer than what is looked at first", strings.ReplaceAll(strings.Replace(head, "finished", `"finished`+strings.Repeat(" ", peeked)+`"`, 1)+good, ",", ";"), 60, ""},
 		{"carriage returns", strings.ReplaceAll(head+good, "\n", "\r\n"), 60, ""},
+		{"a run time with an exponent", "id,finished,took\n1,1.7e9,2.5e-05\n", 1, "1 do not say when"},
 		{"a row twice", head + good + good[strings.LastIndex(good, "\n59,")+1:], 60, "1 stand there twice"},
 		{"an end before its start", head + good + "77,2026-01-05T09:00:09Z,2026-01-05T09:00:09Z,2026-01-05T09:00:01Z\n", 61, "1 end before they start"},
 		{"a start a little before", head + good + "77,2026-01-05T09:00:09Z,2026-01-05T09:00:08.5Z,2026-01-05T09:00:10Z\n", 61, "1 start up to a second before"},
@@ -147,6 +149,9 @@ func TestMoments(t *testing.T) {
 		if got, _, err := m.read(tt.text); err != nil || int64(got) != want {
 			t.Errorf("%q is %v with error %v, want %v", tt.text, time.Unix(0, int64(got)).UTC(), err, time.Unix(0, want).UTC())
 		}
+	}
+	if got, _, err := new(timestamps).read("1.7e9"); got != 1.7e18 {
+		t.Errorf("1.7e9 is %d with error %v", got, err)
 	}
 }
 

@@ -196,8 +196,8 @@ func (r *reader) times(one *row, rec *record) error {
 		r.timestamps.repeated = false
 	}
 	if text := strings.TrimSpace(one.text[took]); !empty(text) {
-		if _, err := strconv.ParseFloat(text, 64); err == nil {
-			text += "s"
+		if seconds, err := strconv.ParseFloat(text, 64); err == nil {
+			text = strconv.FormatFloat(seconds, 'f', -1, 64) + "s" // a duration has no exponent
 		}
 		d, err := time.ParseDuration(text)
 		if err != nil {

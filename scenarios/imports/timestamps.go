@@ -105,7 +105,7 @@ func (m *timestamps) number(text string) (timestamp, bool, error) {
 	// The digits before the point and behind it by themselves: a float64 of seconds since 1970 has lost some.
 	digits, fraction, _ := strings.Cut(text, ".")
 	whole, err := strconv.ParseInt(digits, 10, 64)
-	part, err2 := strconv.ParseFloat("0."+fraction, 64)
+	part, err2 := strconv.ParseFloat("0."+fraction+"e0", 64) // an error for one that has an exponent
 	if err != nil || err2 != nil {
 		return timestamp(math.Round(v * unit)), false, nil
 	}

@@ -291,6 +291,21 @@ func TestMeasureDuringStorms(t *testing.T) {
 	}
 }
 
+// TestMeasureTenants checks that a metric can be asked for of a tenant that the class has under one policy alone.
+func TestMeasureTenants(t *testing.T) {
+	sc, problems := Load("test.yaml", []byte("jobs:\n- {class: mail, arrivals: 1/s, service: 1ms, tenants: {count: 2}}\n"+
+		"policies: [fifo, {kind: lifo, with: {jobs.mail.tenants.count: 6}}]\n"), nil)
+	if sc == nil {
+		t.Fatal(problems)
+	}
+	for tenant, known := range map[string]bool{"mail/1": true, "mail/5": true, "mail/6": false, "mail/05": false, "mail": false} {
+		err := sc.Measure([]measure.Query{{Metric: "fresh.wait.p99", Tenant: tenant}})
+		if (err == nil) != known {
+			t.Errorf("tenant %s: %v", tenant, err)
+		}
+	}
+}
+
 // TestWorstOfSharedTenants checks that tenants of one name in several classes count once towards the most of which the
 // worst can be found, in an objective and in a metric asked for later.
 func TestWorstOfSharedTenants(t *testing.T) {

@@ -76,6 +76,9 @@ func (sc *Scenario) checkWindow(in checks.Section, key, name string) {
 
 // checkTenant adds an error if no class has a tenant of that name or, for tenants without names, of that CLASS/INDEX.
 func (sc *Scenario) checkTenant(in checks.Section, name string) {
+	if slices.Contains(sc.tenantNames, name) {
+		return // of a variant, perhaps
+	}
 	var names []checks.NameAt
 	at := in.Place("tenant")
 	for k := range sc.Jobs {

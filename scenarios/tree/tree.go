@@ -182,13 +182,16 @@ func afterComma(value, key *yaml.Node) bool {
 // merge adds the keys of a YAML merge, `<<: source`, to the map plain, except those in have, which are there already.
 func (r *reader) merge(source, plain *yaml.Node, have map[string]*yaml.Node) {
 	c := r.copy(source) // nil if it is wrong
-	maps := []*yaml.Node{c}
+	maps, at := []*yaml.Node{c}, source
 	if c != nil && c.Kind == yaml.SequenceNode {
 		maps = c.Content
 	}
 	for _, m := range maps {
+		if m != c {
+			at = m // in the list
+		}
 		if m != nil && m.Kind != yaml.MappingNode {
-			r.report(source, quantity.Errorf("`<<` wants a map, or a list of maps"))
+			r.report(at, quantity.Errorf("`<<` wants a map, or a list of maps"))
 		}
 		for key, value := range Pairs(m) {
 			if have[key.Value] == nil {

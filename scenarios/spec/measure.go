@@ -57,7 +57,7 @@ func (sc *Scenario) CheckQuery(in checks.Section, q measure.Query, limited bool)
 		}
 	}
 	needs := info.Filters.Has(measure.NeedsLimit)
-	in.Fault(needs && !limited && in.Sound(), "metric", "%s needs a limit, such as 10s", q.Metric)
+	in.Fault(needs && !limited && in.Sound(), "metric", "%s needs a limit, such as limit 10s", q.Metric)
 	in.Fault(found && !needs && limited, "limit:", "%s takes no limit", q.Metric)
 }
 

@@ -77,12 +77,15 @@ func (sc *Scenario) decodeStorms(problems []*yaml.LoadError) []*yaml.LoadError {
 // that have any, in Full. It returns errors.
 func (sc *Scenario) decodeRetry() []*yaml.LoadError {
 	base := tree.Lookup(sc.tree.Full, "retry")
+	if base.Kind != yaml.MappingNode {
+		base = tree.Lookup(reference.Defaults("scenario"), "retry") // the error has already been reported
+	}
 	var problems []*yaml.LoadError
 	sc.retry = make([]Retry, len(sc.Jobs))
 	for i := range sc.Jobs {
 		sc.retry[i] = sc.Retry
 		own := sc.Jobs[i].RetryKeys
-		if own.IsZero() || base == nil || base.Kind != yaml.MappingNode {
+		if own.IsZero() {
 			continue
 		}
 		if own.Kind != yaml.MappingNode {

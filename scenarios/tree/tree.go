@@ -113,7 +113,9 @@ func (r *reader) copy(node *yaml.Node) *yaml.Node {
 
 func (r *reader) copyScalar(plain *yaml.Node) *yaml.Node {
 	switch plain.Tag {
-	case "", "!!str", "!!int", "!!float", "!!bool", "!!timestamp", "!!merge", "!!null":
+	case "", "!!str", "!!int", "!!float", "!!bool", "!!timestamp", "!!null":
+	case "!!merge": // << as a value, which the YAML library would pass over
+		plain.Tag = "!!str"
 	default:
 		r.report(plain, quantity.Errorf("unknown tag %s", quantity.Quote(plain.Tag)))
 		return nil

@@ -43,16 +43,13 @@ func (c *validator) checkWindows(in checks.Section, s *spec.Storm) {
 	in.Warn(late && s.Repeat == nil, "for at", "the storm ends at %v, after the arrivals end (%v)", end, whole)
 }
 
-// mostRepeats is the highest number of windows of one storm.
-const mostRepeats = 10_000
-
 // checkRepeat reports whether a storm's windows do not overlap and end in the time of a run; it adds errors otherwise.
 func (c *validator) checkRepeat(in checks.Section, s *spec.Storm) bool {
 	r := s.Repeat
 	if r == nil {
 		return true
 	}
-	if r.Times < 1 || r.Times > mostRepeats || !in.Has("repeat.every") {
+	if r.Times < 1 || int(r.Times) > reference.MostOf("storms.*.repeat.times") || !in.Has("repeat.every") {
 		return false
 	}
 	endless, long := r.Every <= s.For, float64(r.Every)*float64(r.Times) > float64(quantity.Longest)

@@ -2,11 +2,13 @@ package checks
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
 
 	"qsim/engine/quantity"
+	"qsim/results/plain"
 	"qsim/scenarios/reference"
 	"qsim/scenarios/tree"
 )
@@ -165,7 +167,7 @@ func (s Section) Count(value quantity.Count, least, most int, why, key string) {
 	few, many := int(value) < least, int(value) > most
 	if (few || many) && own.Sound() && !own.unsaid() {
 		own.Fault(few, "", "%s %d is too few: want at least %d", name, value, least)
-		own.Fault(many, "", "%s %d is too many: at most %d, %s", name, value, most, why)
+		own.Fault(many, "", "%s %d is too many: at most %s", name, value, plain.Joined(", ", strconv.Itoa(most), why))
 	}
 }
 

@@ -41,7 +41,7 @@ func New(full *yaml.Node, preset map[*yaml.Node]string, failed, unknown map[yaml
 		keys := reference.Tables().Lists[key.Value].Names
 		for i := 0; keys != nil && tree.LookupAt(value, i) != nil; i++ {
 			at := c.Whole().In(key.Value, i).Place(strings.Join(keys, " "))
-			c.Names[key.Value] = append(c.Names[key.Value], NameAt{plain.When(at.Kind == yaml.ScalarNode, at.Value), at})
+			c.Names[key.Value] = append(c.Names[key.Value], NameAt{at.Value, at}) // a map has the value ""
 		}
 	}
 	return c

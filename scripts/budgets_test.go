@@ -26,9 +26,9 @@ type budget struct {
 // budgets has a row for each package: its budget and its goal. `go test ./scripts -run Budgets -v` prints the figures
 // of today, and with -rewrite they become the ceilings.
 var budgets = []budget{
-	{"engine", 3443, 2850},
+	{"engine", 3432, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
-	{"engine/check", 3209, 1650},
+	{"engine/check", 3210, 1650},
 	{"engine/dist", 1027, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 85, 83},    // of which 33 are the FIFO that package engine had, and package sim once more
@@ -49,7 +49,7 @@ var budgets = []budget{
 	{"scenarios/checks", 458, 300},
 	{"scenarios/diagnostics", 530, 559},
 	{"scenarios/estimate", 591, 250},
-	{"scenarios/imports", 4375, 3650},
+	{"scenarios/imports", 4379, 3650},
 	{"scenarios/origins", 224, 150}, // qsim explain
 	{"scenarios/pool", 118, 100},
 	{"scenarios/reference", 629, 700},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 81_660, 56_000
+	mostLines, goalLines             = 81_654, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

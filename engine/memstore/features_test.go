@@ -404,3 +404,18 @@ func TestChargeIsGivenBackOnce(t *testing.T) {
 		t.Errorf("delivery %d, charged %d; want 2 and 1", l[0].Delivery, l[0].Charged)
 	}
 }
+
+// TestSplitOfATree checks that jobs which came back out of order are claimed in order after their queue is split by kind.
+func TestSplitOfATree(t *testing.T) {
+	c := newClient(t, plain)
+	for id := range engine.JobID(4) {
+		c.at = c.at.Add(time.Second)
+		c.add(engine.NewJob{ID: id + 1, Kind: engine.Kind(id % 2)})
+	}
+	leases := c.claim(4)
+	for _, i := range []int{0, 3, 2, 1} { // the last two go to the tree of their queue
+		c.outcomes(engine.Outcome{LeaseKey: leases[i].Key(), Verb: engine.Redo, Stand: engine.PlaceDue})
+	}
+	c.wantIDs("of one kind", ids(c.plan(4, engine.Term{Class: engine.AnyClass, Kinds: 1 << 1, Limit: 4})), 2, 4)
+	c.wantIDs("all others", ids(c.claim(4)), 1, 3)
+}

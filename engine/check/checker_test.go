@@ -279,6 +279,9 @@ func TestBreaches(t *testing.T) {
 		{"nobody takes an expired lease, between other events", running().after(15 * time.Second).enqueue(2).after(6 * time.Second).enqueue(3), func(r *check.Rules) { r.Calm, r.Recover = 0, 10*time.Second }, "I-13"},
 		{"it is taken in time, between other events", running().after(15*time.Second).enqueue(2).after(4*time.Second).take(1, 1).after(10 * time.Second).enqueue(3), func(r *check.Rules) { r.Calm, r.Recover = 0, 10*time.Second }, ""},
 		{"nobody takes an expired lease of a job that came later", later().lease(1, 0, 1, 0, 0).start(1, 0, 0, 1).after(24 * time.Second).enqueue(2), func(r *check.Rules) { r.Calm, r.Recover = 0, 10*time.Second }, "I-13"},
+		{"nobody takes a lease without a record", running().add(engine.Event{Kind: engine.LeaseForgotten, Job: 1, Node: -1, Delivery: 1, Token: 1}).after(time.Minute).enqueue(2),
+			func(r *check.Rules) { r.Calm, r.Recover = 0, 10*time.Second }, ""},
+		{"nobody takes an expired lease where some are lost", running().after(time.Minute).enqueue(2), func(r *check.Rules) { r.Calm, r.Recover, r.LostInFlight = 0, 10*time.Second, true }, ""},
 		{"nobody takes it soon", running().after(9 * time.Second).enqueue(2).after(3 * time.Second).enqueue(3), func(r *check.Rules) { r.Calm, r.Recover, r.Soon.Recover = 0, 10*time.Second, time.Second }, "I-13"},
 		{"a claim leaves a job that there is room for", begun().enqueue(2).after(2*time.Second).claim(0).lease(1, 0, 1, 2*time.Second, 2*time.Second).claim(1), conserving, "I-12"},
 		{"a claim leaves what is beyond its batch", begun().enqueue(2).after(2*time.Second).claim(0).lease(1, 0, 1, 2*time.Second, 2*time.Second).claim(1), func(r *check.Rules) { conserving(r); r.Node.Fetch.Batch = 1 }, ""},
@@ -350,6 +353,8 @@ func TestBreaches(t *testing.T) {
 		}, ""},
 		{"too old, and nothing is too old", failed().add(aged), nil, "I-4"},
 		{"dies too early, beside a deadline", failed().commit(engine.Buried, 1, 1, engine.Timeout, 0), func(r *check.Rules) { r.Node.Kinds = []engine.KindConfig{{Deadline: time.Second}} }, "I-4"},
+		{"told to stop, it runs on until it wakes", running().after(time.Second).add(engine.Event{Kind: engine.LeaseLost, Job: 1, Delivery: 1, Token: 1}).add(engine.Event{Kind: engine.NodePause}).after(time.Second).add(engine.Event{Kind: engine.NodeWake}).
+			finish(1, 0, 0, 1, engine.LeaseExpired), func(r *check.Rules) { r.Heeds, r.Node.Lease.Local = true, true }, ""},
 		{"told to stop, it runs on", running().after(time.Second).add(engine.Event{Kind: engine.LeaseLost, Job: 1, Delivery: 1, Token: 1}).after(time.Second).finish(1, 0, 0, 1, engine.LeaseExpired), func(r *check.Rules) { r.Heeds, r.Node.Lease.Local = true, true }, "I-10"},
 		{"the less urgent job first", begun().enqueueAs(2, 1).lease(2, 0, 1, 0, 0), func(r *check.Rules) {
 			r.Ranked, r.Priorities = true, []int16{0, -1}
@@ -542,6 +547,19 @@ func TestShareOfOvertakenClaims(t *testing.T) {
 	}
 	if b := c.Breach(); b == nil || !strings.Contains(b.What, "node 1 owes fresh jobs -4/2 of 4 claims") {
 		t.Errorf("got %v", b)
+	}
+}
+
+// TestCountsOverdue counts the instants at which a lease that has ended was waited for.
+func TestCountsOverdue(t *testing.T) {
+	r := rules()
+	r.Calm, r.Recover = 0, 10*time.Second
+	c := check.New(r)
+	for _, e := range running().after(15 * time.Second).enqueue(2).after(6 * time.Second).enqueue(3).events {
+		c.Record(&e)
+	}
+	if checks := c.Checks(); checks[check.Recovery] != 2 || c.Breach() == nil {
+		t.Errorf("%d checks, want 2: %v", checks[check.Recovery], c.Breach())
 	}
 }
 

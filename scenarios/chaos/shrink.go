@@ -171,8 +171,8 @@ func (s *shrinker) only(ids []engine.JobID) []string {
 	return lines
 }
 
-// lower reduces the number of nodes or workers, or of a burst's jobs, in a line to the smallest with which the world
-// fails in the same way; of more than eight it tries powers of two.
+// lower reduces the number of nodes, workers, a class's tenants or a burst's jobs in a line to the smallest with which
+// the world fails in the same way; of more than eight it tries powers of two.
 func (s *shrinker) lower(i int) {
 	at := amount.FindStringSubmatch(s.lines()[i])
 	if at == nil {

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
 	"qsim/results"
 	"qsim/results/measure"
 )
@@ -169,6 +172,24 @@ func TestColorScale(t *testing.T) {
 		}
 		if got := strings.Join(names, " "); got != legends[k] {
 			t.Errorf("the legend has %s, want %s", got, legends[k])
+		}
+	}
+	for want, value := range map[string]func(x, y float64) float64{
+		"≤ 10µs 316µs 10ms 316ms 10s": func(x, _ float64) float64 { return math.Pow(10, 6-2*x) / 1e5 },
+		"no value":                    func(float64, float64) float64 { return math.NaN() },
+	} {
+		var names []string
+		drawn := 0
+		legend := newColorScale(aMap(func(x, y float64) (float64, bool) { return value(x, y), false }, "a")).key()
+		for i := range legend {
+			names = append(names, legend[i].name)
+			if mark := legend[i].mark; mark != nil {
+				legend[i].mark = func(c draw.Canvas, at vg.Point) { mark(c, at); drawn++ }
+			}
+		}
+		legend.draw(draw.NewCanvas(newSVGCanvas("map", 100), width, 100))
+		if got := strings.Join(names, " "); got != want || drawn != strings.Count(want, "no value") {
+			t.Errorf("the legend has %s, want %s; %d marks were drawn", got, want, drawn)
 		}
 	}
 	m := aMap(func(x, y float64) (float64, bool) { return x, false }, "a")

@@ -54,6 +54,7 @@ func TestTuneCharts(t *testing.T) {
 	}{
 		{"bisection", tuning([]results.Axis{workers}, 2, true, rising), "Smallest engine.workers: 7 with Policy 1 <script>\"é🔥 and 8 with Policy 2 <script>\"é🔥", true},
 		{"far off", tuning([]results.Axis{workers}, 1, true, func(s, _ int) (float64, float64) { return float64(s-4) * 1e6, 1e9 }), "", true},
+		{"far below", tuning([]results.Axis{workers}, 1, true, func(s, _ int) (float64, float64) { return -float64(s) * 1e6, 1 }), "", true},
 		{"no values", tuning([]results.Axis{workers}, 1, true, func(int, int) (float64, float64) { return math.NaN(), math.NaN() }), "", false},
 		{"infinite", tuning([]results.Axis{workers}, 1, false, func(int, int) (float64, float64) { return math.Inf(1), math.Inf(1) }), "", false},
 		{"a metric, log steps", tuning([]results.Axis{numbers("retry.backoff.first", true, 1, 2, 4, 8, 16, 32)}, 1, false, func(s, _ int) (float64, float64) { return math.Pow(4, float64(s)), 0.3 }), "", false},

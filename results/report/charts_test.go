@@ -252,6 +252,9 @@ func TestEndOfASingleBucket(t *testing.T) {
 		if got := s.panels.plot(0, true).X.Max; got != f.bucket.Seconds() {
 			t.Errorf("%v: the lanes end at %vs, want %v", tt, got, f.bucket)
 		}
+		if want := "Shared FIFO " + seconds(tt.starved*f.bucket.Seconds()); !strings.Contains(s.alt, want) {
+			t.Errorf("%v: fresh jobs starve in %s, want %s", tt, s.alt, want)
+		}
 	}
 }
 

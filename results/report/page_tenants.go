@@ -116,7 +116,7 @@ func tenantWords(list []measure.TenantCount, k int, rate float64) string {
 
 // gap is the largest ratio, under any policy, of the longest wait of a tenant to the shortest of another.
 type gap struct {
-	ratio               float64 // 0: no tenant has a wait
+	ratio               float64 // 0: no tenant waited
 	policy, slow, quick int     // indexes of the policy and the two tenants
 	waits               int     // number of tenants with a wait, under the policy with most
 }
@@ -131,12 +131,10 @@ func widestGap(sum *results.Summary, tenants []int, wait func(policy, tenant int
 		if len(list) == 0 {
 			continue
 		}
-		g := gap{1, policy, tenants[list[0]], tenants[list[len(list)-1]], max(most.waits, len(list))}
-		if high, _ := wait(policy, g.slow); high > 0 { // or none of them waited
-			low, _ := wait(policy, g.quick)
-			g.ratio = high / max(low, high/1e6)
-		}
-		if most.waits = g.waits; g.ratio > most.ratio {
+		g := gap{0, policy, tenants[list[0]], tenants[list[len(list)-1]], max(most.waits, len(list))}
+		high, _ := wait(policy, g.slow)
+		low, _ := wait(policy, g.quick)
+		if most.waits, g.ratio = g.waits, high/low; g.ratio > most.ratio { // infinite if one of them never waited
 			most = g
 		}
 	}

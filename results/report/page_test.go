@@ -283,19 +283,23 @@ func TestTenantsOfLittle(t *testing.T) {
 	none, some := measure.TenantCount{}, measure.TenantCount{Executions: 9, FreshClaims: 9, WaitSum: 9}
 	for _, tt := range []struct {
 		name string
-		data []measure.TenantCount
+		data [][]measure.TenantCount // by policy
 		want string
 	}{
-		{"nobody", []measure.TenantCount{none, none}, "No fresh job of any tenant was claimed with Shared FIFO."},
-		{"one", []measure.TenantCount{none, some}, "Fresh jobs of one tenant alone were claimed: there is no other to compare it with."},
-		{"alike", []measure.TenantCount{some, some}, "Tenants wait alike."},
-		{"without a wait", []measure.TenantCount{{FreshClaims: 2}, {FreshClaims: 3}}, "Tenants wait alike."},
-		{"one without", []measure.TenantCount{some, {FreshClaims: 3}}, "Fresh jobs of acme wait 1s on the mean with Shared FIFO, those of the quickest tenant 0s."},
+		{"nobody", [][]measure.TenantCount{{none, none}}, "No fresh job of any tenant was claimed with Shared FIFO."},
+		{"one", [][]measure.TenantCount{{none, some}}, "Fresh jobs of one tenant alone were claimed: there is no other to compare it with."},
+		{"alike", [][]measure.TenantCount{{some, some}}, "Tenants wait alike."},
+		{"without a wait", [][]measure.TenantCount{{{FreshClaims: 2}, {FreshClaims: 3}}}, "Tenants wait alike."},
+		{"one without", [][]measure.TenantCount{{some, {FreshClaims: 3}}}, "Fresh jobs of acme wait 1s on the mean with Shared FIFO, those of the quickest tenant 0s."},
+		{"one alone with a second policy", [][]measure.TenantCount{{some, some}, {none, some}}, "Tenants wait alike under every policy."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			f := with(tt.name, func(f *fixture) { f.policies = 1 })
+			f := with(tt.name, func(f *fixture) { f.policies = len(tt.data) })
 			s, sum := f.build()
-			s.Tenants, sum.Data[0].Tenants = []string{"", "acme", "bolt"}, tt.data
+			s.Tenants = []string{"", "acme", "bolt"}
+			for i, data := range tt.data {
+				sum.Data[i].Tenants = data
+			}
 			if got := tenants(sum).Finding; got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}

@@ -129,6 +129,7 @@ func TestWaitRange(t *testing.T) {
 	}{
 		{"storm", .1, 566},
 		{"one value", 163, 163},
+		{"minutes to days", 163, 1e5},
 		{"zero", 0, 0},
 		{"zero to something", 0, 5},
 		{"no number", math.NaN(), math.NaN()},

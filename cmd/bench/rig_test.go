@@ -606,6 +606,44 @@ func TestAccounts(t *testing.T) {
 	}
 }
 
+// TestMeasureAll reports what was measured also after an interrupt, but not after an error, and counts lost jobs whatever
+// else went wrong, of which nothing is dropped.
+func TestMeasureAll(t *testing.T) {
+	broken, full := ui.Fail(ui.ExitIO, errors.New("the store broke")), ui.Fail(ui.ExitIO, errors.New("the disk is full"))
+	for _, tt := range []struct {
+		name               string
+		measured, reported error
+		lost               int64
+		exit               ui.Exit // want
+		reports            bool
+		says               string
+	}{
+		{"missed", nil, nil, 0, ui.ExitMissed, true, ""},
+		{"not written", nil, full, 0, ui.ExitIO, true, "the disk is full"},
+		{"failed", broken, nil, 0, ui.ExitIO, false, "the store broke"},
+		{"interrupted", context.Canceled, nil, 0, ui.ExitInterrupted, true, ""},
+		{"interrupted and not written", context.Canceled, full, 0, ui.ExitInterrupted, true, "the disk is full"},
+		{"interrupted and not read", context.Canceled, ui.Fail(ui.ExitIO, nil), 0, ui.ExitInterrupted, true, ""},
+		{"lost", nil, nil, 2, ui.ExitInvariant, true, "2 jobs were lost"},
+		{"failed and lost", broken, nil, 2, ui.ExitInvariant, false, "2 jobs were lost\nthe store broke"},
+		{"interrupted and lost", context.Canceled, nil, 2, ui.ExitInvariant, true, "2 jobs were lost"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := &session{console: &ui.Console{}, flags: &runFlags{}, jobs: account{jobs: 5, lost: tt.lost}}
+			reports := false
+			err := s.measureAll([]*candidate{{store: memory}}, 1, func(int, *candidate) error { return tt.measured },
+				func() (ui.Exit, error) { reports = true; return ui.ExitMissed, tt.reported })
+			var f *ui.Failure
+			if !errors.As(err, &f) || f.Exit != tt.exit || reports != tt.reports {
+				t.Fatalf("got %#v, reported: %v; want exit %d, %v", err, reports, tt.exit, tt.reports)
+			}
+			if f.Err == nil && tt.says != "" || f.Err != nil && f.Err.Error() != tt.says {
+				t.Errorf("got %v, want %q", f.Err, tt.says)
+			}
+		})
+	}
+}
+
 // TestPlanStops: drawing the arrivals of a load ends early when its context is canceled.
 func TestPlanStops(t *testing.T) {
 	l := smallLoad(0)

@@ -124,8 +124,8 @@ func failed(policy, store string, err error) error {
 	return ui.Fail(ui.ExitIO, fmt.Errorf("%s: %w", store, err))
 }
 
-// settle prints the balance of the session's jobs to standard error and returns the command's error: for lost jobs
-// first, else err, else a failure with the exit code.
+// settle prints the balance of the session's jobs to standard error and returns the command's error: that of lost jobs
+// with err below it, else err, else a failure with the exit code.
 func (s *session) settle(exit ui.Exit, err error) error {
 	a := &s.jobs
 	if a.untold > 0 {
@@ -138,11 +138,15 @@ func (s *session) settle(exit ui.Exit, err error) error {
 		s.console.Note("%d jobs: %d done, %d dead, %d left; lost %d, duplicates %d", a.jobs, a.done, a.dead, a.left, a.lost,
 			a.duplicates)
 	}
+	interrupted := errors.Is(err, context.Canceled)
+	if interrupted {
+		err = beside(err)
+	}
 	switch {
 	case a.lost != 0:
-		return ui.Fail(ui.ExitInvariant, fmt.Errorf("%d jobs were lost", a.lost))
-	case errors.Is(err, context.Canceled):
-		return ui.Fail(ui.ExitInterrupted, beside(err))
+		return ui.Fail(ui.ExitInvariant, errors.Join(fmt.Errorf("%d jobs were lost", a.lost), err))
+	case interrupted:
+		return ui.Fail(ui.ExitInterrupted, err)
 	case err != nil:
 		return err
 	}
@@ -159,6 +163,8 @@ func beside(err error) error {
 	if !joined {
 		return nil
 	}
-	return errors.Join(slices.DeleteFunc(slices.Clone(all.Unwrap()),
-		func(one error) bool { return errors.Is(one, context.Canceled) })...)
+	return errors.Join(slices.DeleteFunc(slices.Clone(all.Unwrap()), func(one error) bool {
+		f, failed := errors.AsType[*ui.Failure](one)
+		return errors.Is(one, context.Canceled) || failed && f.Err == nil // which needs no word
+	})...)
 }

@@ -212,23 +212,24 @@ func quantile(sorted []float64, q float64) float64 {
 
 // timeline counts attempts and failures in bins of time.
 type timeline struct {
-	width timestamp // of a bin: a second, doubled until the bins are few
-	bins  map[int64]bin
+	first, last timestamp // attempts
+	width       timestamp // of a bin: a second, doubled until the bins are few
+	bins        map[int64]bin
 }
 
 type bin struct{ attempts, failed int64 }
 
 func (b bin) plus(c bin) bin { return bin{b.attempts + c.attempts, b.failed + c.failed} }
 
-func newTimeline(from, to timestamp) *timeline {
-	t := &timeline{width: 1e9, bins: map[int64]bin{}}
-	for to/t.width-from/t.width > mostBins {
-		t.width *= 2
-	}
-	return t
-}
-
 func (t *timeline) add(at timestamp, failed bool) {
+	t.first, t.last = earlier(t.first, at), max(t.last, at)
+	for ; t.last/t.width-t.first/t.width > mostBins; t.width *= 2 {
+		wide := map[int64]bin{}
+		for _, index := range slices.Sorted(maps.Keys(t.bins)) {
+			wide[index/2] = wide[index/2].plus(t.bins[index])
+		}
+		t.bins = wide
+	}
 	index := int64(at / t.width)
 	t.bins[index] = t.bins[index].plus(bin{attempts: 1, failed: plain.Either[int64](failed, 1, 0)})
 }

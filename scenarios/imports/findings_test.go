@@ -317,3 +317,68 @@ func TestPutBackByHand(t *testing.T) {
 		})
 	}
 }
+
+// An incident is found by all attempts of the jobs in the window asked for, also those long after it, and no others.
+func TestIncident(t *testing.T) {
+	t.Parallel()
+	text := "id,enqueued,started,finished,error\n"
+	for i := 1; i <= 1800; i++ { // a job a second, of which some fail from 600 to 900 s, and are tried an hour later
+		failed := i >= 600 && i < 900 && i%5 > 0
+		at := i
+		for _, kind := range []string{"timeout", ""} {
+			if failed || kind == "" {
+				text += fmt.Sprintf("%d,%d,%d,%d.5,%s\n", i, i, at, at, kind)
+				at += 3600
+			}
+		}
+	}
+	text += "last,1000000,1000000,1000000.5,\n"
+	for until, want := range map[string]string{
+		"1000": "from 10m08s to 14m56s 80% of attempts failed: an incident",
+		"1800": "from 10m08s to 14m56s 80% of attempts failed: an incident",
+		"500":  "",
+		"":     "",
+	} {
+		found, err := Read(context.Background(), []File{{"jobs.csv", strings.NewReader(text)}}, Options{From: "csv", Until: until})
+		if err != nil {
+			t.Fatal(err)
+		}
+		notes := strings.Join(found.Notes, "\n")
+		if strings.Contains(notes, "incident") != (want != "") || !strings.Contains(notes, want) {
+			t.Errorf("until %s: got notes %s, want %s", until, notes, want)
+		}
+	}
+}
+
+// Errors, repairs and rows without an id are told by the file and the line where they are.
+func TestSeveralFiles(t *testing.T) {
+	t.Parallel()
+	const names, good = "id,enqueued,started,finished,attempt\n", "1,2,3,4,1\n2,2,3,4,1\n3,2,3,4,1\n"
+	for _, tt := range []struct {
+		second, third string
+		jobs          int64
+		want          string // error, or repairs
+	}{
+		{names + good, names + good, 3, "6 stand there twice, word for word: taken once (b.csv, line 2)"},
+		{names + "4,2,3,4,1\n", names + "5,2,3,x,1\n", 0, "c.csv, line 2: finished"},
+		{names + "4,2,3,4,1\n", names + "4,2,3,5,1\n", 0, "c.csv, line 2: the job of this row had its attempt 1 in line 2 already"},
+		{names + "4,2,3,4,1\n", names + "\n6,,6,7,2\n6,,3,4,1\n7,,3,4,1\n", 6, "2 do not say when they were enqueued: the first time that they do say stands in, and their wait is not known (c.csv, line 3)"},
+		{"enqueued,started,finished\n2,3,4\n", "enqueued,started,finished\n2,3,4\n", 5, ""},
+	} {
+		files := []File{{"a.csv", strings.NewReader(names + good)}, {"b.csv", strings.NewReader(tt.second)}, {"c.csv", strings.NewReader(tt.third)}}
+		found, err := Read(context.Background(), files, Options{From: "csv"})
+		got := fmt.Sprint(err)
+		if err == nil {
+			got = ""
+			for _, r := range found.Repairs {
+				got += fmt.Sprintf("%d %s (%s, line %d)", r.Count, r.What, r.File, r.Line)
+			}
+			if found.Jobs != tt.jobs {
+				t.Errorf("got %d jobs, want %d", found.Jobs, tt.jobs)
+			}
+		}
+		if !strings.HasPrefix(got, tt.want) || tt.want == "" && got != "" {
+			t.Errorf("got %s, want %s", got, tt.want)
+		}
+	}
+}

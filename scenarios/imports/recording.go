@@ -125,13 +125,8 @@ type gathering struct {
 func (r *reader) gather(ctx context.Context) (*Recording, error) {
 	found := &Recording{From: r.options.From, Rows: r.rows, options: r.options, tenants: r.tenants.all}
 	g := &gathering{reader: r, found: found, all: newCollected(Class{}), classes: r.jobClasses(),
-		seenNodes: map[uint32]bool{}, first: unknown, last: unknown, lastRun: unknown, firstDone: unknown}
-	from, to := unknown, unknown
-	for i := range r.records {
-		at := r.records[i].try.when()
-		from, to = earlier(from, at), max(to, at)
-	}
-	g.attempts = newTimeline(max(from, r.since), plain.Either(r.until.known(), min(to, r.until), to))
+		seenNodes: map[uint32]bool{}, first: unknown, last: unknown, lastRun: unknown, firstDone: unknown,
+		attempts: &timeline{first: unknown, last: unknown, width: 1e9, bins: map[int64]bin{}}}
 	slices.SortFunc(r.records, compareRecords)
 	var one job
 	for n, rest := 0, r.records; len(rest) > 0; n++ {

@@ -41,6 +41,7 @@ func TestBadInput(t *testing.T) {
 		{"a date that there is not", good + "77,2026-02-30T10:00:00Z,,\n", Options{}, `line 42: enqueued: "2026-02-30T10:00:00Z" is not a time`},
 		{"zones here and none there", good + "77,2026-01-05 10:00:00,,\n", Options{}, "line 42: enqueued: \"2026-01-05 10:00:00\" has no time zone where others have one: say --timezone"},
 		{"a number beyond the calendar", good + "77,9999999999,,\n", Options{}, `line 42: enqueued: "9999999999" is not a time`},
+		{"a number beyond nanoseconds", good + "77,100000000000000000000,,\n", Options{}, `line 42: enqueued: "100000000000000000000" is not a time`},
 		{"dates and seconds", good + "77,12.5,,\n", Options{}, "line 42: enqueued: \"12.5\": some times count from 1970"},
 		{"UTF-16", "\xff\xfei\x00d\x00", Options{}, "the file is UTF-16"},
 		{"compressed", "\x1f\x8b\x08", Options{}, "the file is compressed"},

@@ -29,8 +29,9 @@ func TestLastAttemptsOnly(t *testing.T) {
 	if _, err := found.Write(Target{Scenario: filepath.Join(folder, "a.yaml")}); err != nil {
 		t.Fatal(err)
 	}
-	if text := contents(t, folder); strings.Contains(text, "max-attempts: 1") || strings.Contains(text, "no second attempt") {
-		t.Errorf("the scenario says that jobs are not tried again:\n%s", text)
+	if text := contents(t, folder); strings.Contains(text, "max-attempts: 1") || strings.Contains(text, "no second attempt") ||
+		!strings.Contains(text, "   # the pauses between attempts are not recorded: the usual ones\n") {
+		t.Errorf("the scenario says that jobs are not tried again, or when:\n%s", text)
 	}
 }
 
@@ -347,6 +348,13 @@ func TestIncident(t *testing.T) {
 		if strings.Contains(notes, "incident") != (want != "") || !strings.Contains(notes, want) {
 			t.Errorf("until %s: got notes %s, want %s", until, notes, want)
 		}
+	}
+	line := timeline{first: unknown, last: unknown, width: 1e9, bins: map[int64]bin{}}
+	for i := range timestamp(500) {
+		line.add(i*1e9, i < 50)
+	}
+	if line.width != 4e9 || line.bins[3] != (bin{4, 4}) || line.bins[124] != (bin{4, 0}) {
+		t.Errorf("got bins %v of %v", line.bins, line.width)
 	}
 }
 

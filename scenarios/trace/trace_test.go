@@ -242,13 +242,23 @@ func TestWindow(t *testing.T) {
 	if !slices.Equal(some, want) || len(some) == 0 || some[0].Event != "storm-begins" {
 		t.Errorf("a window of %d facts, want %d; the first is %+v", len(some), len(want), some[0])
 	}
+	begins := slices.IndexFunc(all, func(f Fact) bool { return f.Event == "storm-begins" })
+	var edge []Fact // of the window of a storm's end, in which nothing else happens
+	end := all[slices.IndexFunc(all, func(f Fact) bool {
+		other := func(o Fact) bool { return o.At == f.At && o != f }
+		return f.Event == "storm-ends" && !slices.ContainsFunc(all, other)
+	})]
+	_, err := s.Window(ctx, WindowOptions{From: time.Duration(end.At), To: time.Duration(end.At)}, into(&edge))
+	if err != nil || len(edge) != 1 || edge[0] != end {
+		t.Errorf("the window of a storm's end has %+v (%v)", edge, err)
+	}
 	o.Limit = 7
 	stopped, err := s.Window(ctx, o, into(&few))
 	if err != nil || len(few) != 7 || stopped < few[6].At {
 		t.Errorf("limited to %d facts at %v (%v)", len(few), stopped, err)
 	}
 	full := errors.New("disk full")
-	for _, last := range []int{1, len(all)} { // the fact that cannot be written, also the last of the run
+	for _, last := range []int{1, begins + 1, len(all)} { // the fact that cannot be written: an event, a storm, the last of the run
 		told := 0
 		_, err := s.Window(ctx, WindowOptions{To: s.End(), Calls: true, Heartbeats: true}, func(Fact) error {
 			if told++; told == last {
@@ -540,7 +550,7 @@ func (panicker) Record(*engine.Event) { panic("engine: broken on purpose") }
 func TestClock(t *testing.T) {
 	for at, want := range map[time.Duration]string{
 		0: "0.000s", 3250 * time.Millisecond: "3.250s", 603250 * time.Millisecond: "10m03.250s", 3723250 * time.Millisecond: "1h02m03.250s",
-		59_999_900 * time.Microsecond: "59.999s",
+		59_999_900 * time.Microsecond: "59.999s", -63250 * time.Millisecond: "-1m03.250s",
 	} {
 		if got := Clock(at); got != want {
 			t.Errorf("%v: got %s, want %s", at, got, want)

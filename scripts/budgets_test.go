@@ -28,7 +28,7 @@ type budget struct {
 var budgets = []budget{
 	{"engine", 3432, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
-	{"engine/check", 3209, 1650},
+	{"engine/check", 3210, 1650},
 	{"engine/dist", 1027, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 85, 83},    // of which 33 are the FIFO that package engine had, and package sim once more
@@ -46,7 +46,7 @@ var budgets = []budget{
 	{"scenarios/apply", 513, 398}, // of which systems.yaml is the table
 	{"scenarios/chaos", 2323, 1350},
 	{"scenarios/checked", 188, 196},
-	{"scenarios/checks", 456, 300},
+	{"scenarios/checks", 458, 300},
 	{"scenarios/diagnostics", 530, 559},
 	{"scenarios/estimate", 591, 250},
 	{"scenarios/imports", 4375, 3650},
@@ -54,19 +54,19 @@ var budgets = []budget{
 	{"scenarios/pool", 118, 100},
 	{"scenarios/reference", 629, 700},
 	{"scenarios/scenariotest", 85, 90}, // for go test of repositories that have a policy of their own
-	{"scenarios/spec", 2966, 1900},
+	{"scenarios/spec", 2972, 1900},
 	{"scenarios/study", 5018, 3000},
 	{"scenarios/trace", 1516, 1250},
-	{"scenarios/tree", 495, 444}, // YAML with positions
-	{"scenarios/validate", 1058, 600},
+	{"scenarios/tree", 500, 444}, // YAML with positions
+	{"scenarios/validate", 1055, 600},
 	{"scenarios/verify", 3290, 2600},
 	{"scenarios/world", 4695, 2700},
 	{"results", 4350, 2300},
 	{"results/measure", 4695, 3150},
 	{"results/plain", 437, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
-	{"results/report", 6522, 4300}, // of which 300 are the canvas of pixels
+	{"results/report", 6520, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1502, 1700},
-	{"cmd/bench", 4869, 3000}, // of which 90 find out when claims see new jobs
+	{"cmd/bench", 4875, 3000}, // of which 90 find out when claims see new jobs
 	{"cmd/cli", 4919, 3600},
 	{"cmd/input", 141, 100},
 	{"cmd/play", 1116, 700}, // the page of qsim play, served and static
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 81_639, 56_000
+	mostLines, goalLines             = 81_654, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

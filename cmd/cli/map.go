@@ -108,7 +108,7 @@ func runMap(c *cobra.Command, name string, f *mapFlags) error {
 			return err
 		}
 		if err := s.check([]study.Axis{m.plan.X, m.plan.Y}, func(n int) string { return plain.Plural(n, "point") },
-			func() ([]study.Note, error) { return m.plan.Check(ctx, f.strict) }, "--x", "--y"); err != nil {
+			func() ([]study.Note, error) { return nil, m.plan.Check(ctx) }, "--x", "--y"); err != nil {
 			return err
 		}
 		found, err := m.measure(ctx)

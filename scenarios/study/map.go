@@ -50,16 +50,16 @@ func (p *MapPlan) source() Source {
 }
 
 // Check checks a map's axes and loads the scenario at all points of the coarse grid, so that a mistake is found before
-// anything is simulated: see Plan.Check.
-func (p *MapPlan) Check(ctx context.Context, strict bool) ([]Note, error) {
+// anything is simulated: see Plan.Check. Warnings do not count: a map goes beyond what a queue bears on purpose.
+func (p *MapPlan) Check(ctx context.Context) error {
 	plan, err := newPlan(p.source(), []Axis{p.X, p.Y}, p.Version, &ofMap)
 	if err == nil {
 		_, err = NewLattice(p.X, p.Y, p.Depth)
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		_, err = plan.Check(ctx, Shard{0, 1}.cells(plan.Size()), false)
 	}
-	return plan.Check(ctx, Shard{0, 1}.cells(plan.Size()), strict)
+	return err
 }
 
 // Run makes a map for each policy of base, the unchanged scenario, with all its seeds. When ctx is done it returns

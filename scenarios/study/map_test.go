@@ -129,12 +129,12 @@ func TestMapStops(t *testing.T) {
 		t.Error("a point that is no scenario was measured")
 	}
 	var wrong *Wrong
-	if _, err := p.Check(t.Context(), false); !errors.As(err, &wrong) || !strings.HasPrefix(wrong.Text("--x", "--y"), "--x:1:") {
+	if err := p.Check(t.Context()); !errors.As(err, &wrong) || !strings.HasPrefix(wrong.Text("--x", "--y"), "--x:1:") {
 		t.Errorf("a point that is no scenario: %v", err)
 	}
 	p.X, p.Y = span(t, "1..201"), span(t, "1..100")
 	p.Y.Key = "other"
-	if _, err := p.Check(t.Context(), false); err == nil || !strings.Contains(err.Error(), "201 × 100 points is too much") {
+	if err := p.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "201 × 100 points is too much") {
 		t.Errorf("a map of 20100 points: %v", err)
 	}
 	p = mapPlan(t)

@@ -33,7 +33,7 @@ var budgets = []budget{
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 85, 83},    // of which 33 are the FIFO that package engine had, and package sim once more
 	{"engine/keyed", 66, 66},
-	{"engine/live", 1279, 1300},
+	{"engine/live", 1295, 1300},
 	{"engine/live/metrics", 308, 280}, // for Prometheus, which package live does without
 	{"engine/memstore", 3149, 2250},
 	{"engine/pgstore", 2979, 2130},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 81_654, 56_000
+	mostLines, goalLines             = 81_670, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

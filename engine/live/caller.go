@@ -57,7 +57,20 @@ func (l *loop) Send(c *engine.Call) {
 func (l *loop) launch() {
 	for l.line.Size() > 0 && (l.flying < l.Engine.Commit.Calls+moreCalls || (*l.line.At(0)).until <= l.at) {
 		l.flying++
-		go l.call(l.line.Pop())
+		f := l.line.Pop()
+		select {
+		case l.handed <- f:
+		default:
+			go l.callAll(f)
+		}
+	}
+}
+
+// callAll is the body of a goroutine that makes store calls, from f on, until the loop is closed. It serves many, since
+// a new goroutine would begin with a small stack, which the clients of databases make grow at every call.
+func (l *loop) callAll(f *flight) {
+	for more := true; more; f, more = <-l.handed {
+		l.call(f)
 	}
 }
 

@@ -32,6 +32,7 @@ type loop struct {
 	calling *flight                    // call that the engine is filling in
 	line    heap.FIFO[*flight]         // calls to the store that no goroutine makes yet
 	flying  int                        // number of calls that goroutines make, or whose answers are in the mailbox
+	handed  chan *flight               // calls for goroutines that have made one before
 	owed    int                        // number of calls in either that may return jobs
 	scratch engine.Event               // memory for events
 	quiet   [engine.NumOps]engine.Time // by operation, time before which errors are not logged
@@ -59,6 +60,7 @@ func newLoop(p *process, node int32, id engine.EngineID) *loop {
 	l.recorder = engine.RecordJobs(c.Recorder)
 	l.calls, l.hangUp = context.WithCancel(p.values)
 	l.box.init(c.Workers)
+	l.handed = make(chan *flight)
 	l.at = p.now()
 	l.deaf = l.at // the clock may read less than 0, see Config.Origin
 	for op := range l.quiet {

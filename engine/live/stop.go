@@ -45,6 +45,7 @@ func (l *loop) close() {
 	m.closed, m.starts = true, heap.FIFO[*cell]{} // what no worker has taken is abandoned
 	m.mu.Unlock()
 	m.parked.Broadcast()
+	close(l.handed)
 	l.hangUp()
 	l.timer.Reset(l.CancelWithin)
 	for ended, late := false, false; !ended; {

@@ -107,7 +107,7 @@ func runMap(c *cobra.Command, name string, f *mapFlags) error {
 		if err := m.prepare(); err != nil {
 			return err
 		}
-		if err := s.check([]study.Axis{m.plan.X, m.plan.Y}, func(n int) string { return plain.Plural(n, "point") },
+		if err := s.check([]study.Axis{m.plan.X, m.plan.Y}, nil, // there are no notes to count
 			func() ([]study.Note, error) { return nil, m.plan.Check(ctx) }, "--x", "--y"); err != nil {
 			return err
 		}

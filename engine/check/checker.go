@@ -40,7 +40,7 @@ type Checker struct {
 	breach *Breach
 }
 
-// kindOf is what the checker does with events of one kind.
+// kindOf holds the rules that the checker applies to each event of one kind, such as Leased, and how it follows it.
 type kindOf struct {
 	asked  *asked                       // first rule
 	follow func(c *Checker, s *subject) // updates the records of jobs and processes

@@ -205,7 +205,7 @@ type rule struct {
 }
 
 // kinds is a set of kinds of events, for rules.
-type kinds uint32
+type kinds uint64
 
 func (s kinds) has(kind int) bool { return s>>kind&1 != 0 }
 

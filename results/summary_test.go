@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,7 +18,7 @@ var rewrite = flag.Bool("rewrite", false, "rewrite the golden files")
 
 func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
-	resultstest.Golden(t, name, got, *rewrite)
+	resultstest.Golden(t, filepath.Join("testdata", name), got, *rewrite)
 }
 
 func summarized(t testing.TB, seeds int) *Summary {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -80,10 +79,9 @@ func Simulated(s *measure.Settings, policy int, seed uint64, slow float64) measu
 	return r
 }
 
-// Golden compares got with the file testdata/name; with rewrite, it writes that file first.
-func Golden(t *testing.T, name string, got []byte, rewrite bool) {
+// Golden compares got with the file at path; with rewrite, it writes that file first.
+func Golden(t *testing.T, path string, got []byte, rewrite bool) {
 	t.Helper()
-	path := filepath.Join("testdata", name)
 	if rewrite {
 		if err := os.WriteFile(path, got, 0o666); err != nil {
 			t.Fatal(err)
@@ -94,7 +92,7 @@ func Golden(t *testing.T, name string, got []byte, rewrite bool) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("%s differs (go test -rewrite to accept):\n%s", name, FirstDifference(string(got), string(want)))
+		t.Errorf("%s differs (go test -rewrite to accept):\n%s", path, FirstDifference(string(got), string(want)))
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
+	"path"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -19,21 +19,26 @@ import (
 )
 
 // Build returns the JSON schema (draft 2020-12) of a value as encoding/json writes it. Its descriptions are the
-// comments on types and fields in folders. For types with their own JSON methods, special returns the schema, made with
-// the given function for the types within, or nil for a schema made from the type's fields.
-func Build(t *testing.T, title string, v any, folders []string,
-	special func(of reflect.Type, reflected func(reflect.Type) *jsonschema.Schema) *jsonschema.Schema) []byte {
+// comments on types and fields in folders. special has the schemas of types with JSON methods or formats of their own.
+func Build(t *testing.T, title string, v any, folders []string, special map[reflect.Type]jsonschema.Schema) []byte {
 	t.Helper()
 	comments := readComments(t, folders)
 	r := &jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, DoNotReference: true}
 	r.AllowAdditionalProperties = true
-	r.LookupComment = func(of reflect.Type, field string) string { return comments[of.Name()+"."+field] }
-	reflected := func(of reflect.Type) *jsonschema.Schema {
-		s := r.ReflectFromType(of)
-		s.Version = ""
-		return s
+	r.LookupComment = func(of reflect.Type, field string) string {
+		return comments[path.Base(of.PkgPath())+"."+of.Name()+"."+field]
 	}
-	r.Mapper = func(of reflect.Type) *jsonschema.Schema { return special(of, reflected) }
+	r.Mapper = func(of reflect.Type) *jsonschema.Schema {
+		if s, ok := special[of]; ok {
+			return &s
+		}
+		if of.Kind() != reflect.Map {
+			return nil
+		}
+		s := r.ReflectFromType(of.Elem())
+		s.Version = ""
+		return &jsonschema.Schema{Type: "object", AdditionalProperties: s}
+	}
 	s := r.Reflect(v)
 	orNull(s)
 	s.Title = title
@@ -71,18 +76,10 @@ func NumberOrNull() *jsonschema.Schema {
 	return &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "number"}, {Type: "null"}}}
 }
 
-// readComments returns the comments of types and fields in the Go files of folders, by "Type." and "Type.Field"; of two
-// types with one name those of the one in the later folder.
+// readComments returns the comments of types and fields in the Go files of folders, by "package.Type." and
+// "package.Type.Field".
 func readComments(t *testing.T, folders []string) map[string]string {
 	t.Helper()
-	var paths []string
-	for _, folder := range folders {
-		found, err := filepath.Glob(filepath.Join(folder, "*.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		paths = append(paths, found...)
-	}
 	comments := map[string]string{}
 	text := func(name string, groups ...*ast.CommentGroup) string {
 		for _, g := range groups {
@@ -93,52 +90,33 @@ func readComments(t *testing.T, folders []string) map[string]string {
 		}
 		return ""
 	}
-	for _, path := range paths {
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
+	for _, folder := range folders {
+		paths, err := filepath.Glob(filepath.Join(folder, "*.go"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			group, ok := n.(*ast.GenDecl)
-			if !ok {
-				return true
+		for _, path := range paths {
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
 			}
-			for _, spec := range group.Specs {
-				s, ok := spec.(*ast.TypeSpec)
-				if !ok {
-					continue
-				}
-				comments[s.Name.Name+"."] = text(s.Name.Name, s.Doc, group.Doc)
-				if fields, ok := s.Type.(*ast.StructType); ok {
-					for _, f := range fields.Fields.List {
-						for _, name := range f.Names {
-							comments[s.Name.Name+"."+name.Name] = text(name.Name, f.Doc, f.Comment)
-						}
+			of, group := "", (*ast.GenDecl)(nil) // type and declaration under way
+			for n := range ast.Preorder(file) {
+				switch n := n.(type) {
+				case *ast.GenDecl:
+					group = n
+				case *ast.TypeSpec:
+					of = file.Name.Name + "." + n.Name.Name + "."
+					comments[of] = text(n.Name.Name, n.Doc, group.Doc)
+				case *ast.Field:
+					for _, name := range n.Names {
+						comments[of+name.Name] = text(name.Name, n.Doc, n.Comment)
 					}
 				}
 			}
-			return true
-		})
+		}
 	}
 	return comments
-}
-
-// Golden compares a schema with the file at path, which the program embeds; with rewrite, it writes the file instead.
-func Golden(t *testing.T, path string, schema []byte, rewrite bool) {
-	t.Helper()
-	if rewrite {
-		if err := os.WriteFile(path, schema, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	kept, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(kept, schema) {
-		t.Errorf("%s is not what the types say: run the test with -rewrite", path)
-	}
 }
 
 // Validate fails the test unless a document follows its schema and has only keys that the schema describes.

@@ -3,6 +3,7 @@ package text
 import (
 	"flag"
 	"math"
+	"path/filepath"
 	"testing"
 
 	"qsim/results"
@@ -76,7 +77,7 @@ var rewrite = flag.Bool("rewrite", false, "rewrite the golden files")
 
 func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
-	resultstest.Golden(t, name, got, *rewrite)
+	resultstest.Golden(t, filepath.Join("testdata", name), got, *rewrite)
 }
 
 func summarized(t testing.TB, seeds int) *results.Summary {

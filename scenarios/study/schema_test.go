@@ -5,10 +5,12 @@ import (
 	"path/filepath"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/invopop/jsonschema"
 
 	"qsim/results"
+	"qsim/results/resultstest"
 	"qsim/results/schematest"
 )
 
@@ -16,18 +18,14 @@ var rewrite = flag.Bool("rewrite", false, "write the schema anew")
 
 // TestSchema holds the schema to the types that are written. Package cli holds a sweep to the schema.
 func TestSchema(t *testing.T) {
-	special := func(of reflect.Type, reflected func(reflect.Type) *jsonschema.Schema) *jsonschema.Schema {
-		switch {
-		case of.Kind() == reflect.Map:
-			return &jsonschema.Schema{Type: "object", AdditionalProperties: reflected(of.Elem())}
-		case of == reflect.TypeFor[results.Outcome]():
-			return &jsonschema.Schema{Enum: []any{"", results.Met, results.Missed, results.Unclear}}
-		case of == reflect.TypeFor[Exposure]():
-			return &jsonschema.Schema{Enum: []any{Exposed, Safe, Unsure, Immune}}
-		}
-		return nil
+	special := map[reflect.Type]jsonschema.Schema{
+		reflect.TypeFor[time.Duration]():   {Type: "number"},
+		reflect.TypeFor[results.Outcome](): {Enum: []any{"", results.Met, results.Missed, results.Unclear}},
+		reflect.TypeFor[Exposure]():        {Enum: []any{Exposed, Safe, Unsure, Immune}},
 	}
 	folders := []string{filepath.Join("..", "..", "results"), "."}
-	schematest.Golden(t, "sweep.schema.json", schematest.Build(t, "qsim sweep", &sweepJSON{}, folders, special), *rewrite)
-	schematest.Golden(t, "doctor.schema.json", schematest.Build(t, "qsim doctor", &diagnosisJSON{}, folders, special), *rewrite)
+	for name, v := range map[string]any{"sweep": &sweepJSON{}, "doctor": &diagnosisJSON{}} {
+		schema := schematest.Build(t, "qsim "+name, v, folders, special)
+		resultstest.Golden(t, name+".schema.json", schema, *rewrite)
+	}
 }

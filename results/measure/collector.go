@@ -35,9 +35,9 @@ type Collector struct {
 	questions []question
 
 	known   jobTable
-	limbo   limbo
-	strange uint64 // executions of jobs that the collector no longer remembers
-	tries   int32  // most claims of any one retried job
+	limbo   []engine.JobID // jobs with an outcome that may still be executed again, see limboSize
+	strange uint64         // executions of jobs that the collector no longer remembers
+	tries   int32          // most claims of any one retried job
 
 	copies      engine.JobID                   // mask of the job ID's bits that number the copies of a caller's job
 	byTenant    bool                           // waits are also measured for each tenant

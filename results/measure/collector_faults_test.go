@@ -38,7 +38,7 @@ func TestCrash(t *testing.T) {
 		// two until 40, one from then on.
 		"idle.ready": 2*10 + 1*2,
 	})
-	if n := tp.known.used; n != 0 {
+	if n := tp.known.used(); n != 0 {
 		t.Errorf("%d jobs are still remembered", n)
 	}
 }
@@ -74,7 +74,7 @@ func TestLateCopyIsADuplicate(t *testing.T) {
 	tp.finish(61, 1, lost, 1, engine.NoError)
 	r := tp.Finish(at(100), nil)
 	check(t, r, map[string]float64{"duplicates.count": 1, "duplicates.executions": 1, "effects.double": 0, "start.wait.mean": 1, "wasted": 0.5})
-	if n := tp.known.used; n != 0 {
+	if n := tp.known.used(); n != 0 {
 		t.Errorf("%d jobs are still remembered", n)
 	}
 }
@@ -97,8 +97,8 @@ func TestUnfencedAck(t *testing.T) {
 	r := tp.Finish(at(100), nil)
 	check(t, r, map[string]float64{"wasted": 0, "sojourn.max": 13, "duplicates.executions": 2, "duplicates.count": 0, "backlog.retry.mean": 2.0 / 90,
 		"retry.wait.p50": math.NaN(), "waiting.max": 1})
-	if tp.views[0].level != [numAreas]int64{} || tp.known.used != 0 {
-		t.Errorf("left: levels %v, known %d", tp.views[0].level, tp.known.used)
+	if tp.views[0].level != [numAreas]int64{} || tp.known.used() != 0 {
+		t.Errorf("left: levels %v, known %d", tp.views[0].level, tp.known.used())
 	}
 }
 
@@ -111,8 +111,8 @@ func TestEarlyAck(t *testing.T) {
 	tp.start(20, 1, token)
 	tp.finish(25, 1, token, 5, engine.NoError)
 	check(t, tp.Finish(at(100), nil), map[string]float64{"wasted": 0, "sojourn.max": 0, "goodput": 1.0 / 90})
-	if tp.known.used != 0 {
-		t.Errorf("%d jobs are still remembered", tp.known.used)
+	if tp.known.used() != 0 {
+		t.Errorf("%d jobs are still remembered", tp.known.used())
 	}
 }
 
@@ -173,7 +173,7 @@ func TestRecordDoesNotAllocate(t *testing.T) {
 	if n := testing.AllocsPerRun(100, m.round); n > 0 {
 		t.Errorf("%v allocations per round", n)
 	}
-	if n := m.c.(*Collector).known.used; n > 8 {
+	if n := m.c.(*Collector).known.used(); n > 8 {
 		t.Errorf("%d jobs are remembered, of which none is leased", n)
 	}
 }

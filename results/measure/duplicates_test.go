@@ -274,8 +274,8 @@ func TestDuplicatesByCause(t *testing.T) {
 			}
 			checkQuery(t, r, Query{Metric: "duplicates.count"}, sum)
 			checkQuery(t, r, Query{Metric: "duplicates.resubmits"}, 0)
-			if tp.known.used != 0 {
-				t.Errorf("%d jobs are still remembered", tp.known.used)
+			if tp.known.used() != 0 {
+				t.Errorf("%d jobs are still remembered", tp.known.used())
 			}
 		})
 	}
@@ -405,8 +405,8 @@ func TestRedrivenWhileItRuns(t *testing.T) {
 	tp.finish(61, 1, oldest, 41, engine.FirstErrorKind)
 	tp.run(62, 1, 60, 1)
 	check(t, tp.Finish(at(100), nil), map[string]float64{"duplicates.count": 1, "effects.double": 1})
-	if tp.known.used != 0 {
-		t.Errorf("%d jobs are still remembered", tp.known.used)
+	if tp.known.used() != 0 {
+		t.Errorf("%d jobs are still remembered", tp.known.used())
 	}
 }
 

@@ -14,6 +14,7 @@ type knownJob struct {
 	readySince engine.Time  // start of the wait that the latest claim ended
 	token      engine.Token // fencing token of the latest claim
 	expires    engine.Time  // latest known expiry of that lease
+	next       uint32       // index of the next job of the same hash, or of the next free entry, see jobTable
 	cohort     uint32       // index of the job's cohort, see cohorts
 	running    uint16       // executions under way
 	pending    uint16       // claims whose execution has not started, and perhaps never will
@@ -78,114 +79,84 @@ func (j *knownJob) commit(kind engine.EventKind, o *engine.Outcome) (ran time.Du
 	return 0
 }
 
-// jobTable is a hash table of jobs by ID. The jobs lie in a list whose free places are reused, the latest first; an
-// index with linear probing, at most a quarter full, so that probe sequences are short, holds their places. Pointers to
-// jobs are valid until the next put or remove.
+// jobTable is a hash table of jobs by ID. The jobs lie in a list whose free places are reused, the latest first, and
+// are linked by hash: at most one job for four hashes, so that most are alone. Pointers to jobs are valid until the
+// next put or remove.
 type jobTable struct {
-	jobs   []knownJob // from index 1 on; the first entry is no job
-	free   []uint32   // indices in jobs
-	places []uint32   // by hash, indices in jobs; 0: the slot is free
-	shift  uint       // 64 − log2(len(places))
-	used   int
+	jobs  []knownJob // from index 1 on; the first entry is no job
+	free  uint32     // index of the first free entry in jobs, linked by next; 0: none
+	heads []uint32   // by hash, index of the first job, linked by next; 0: none
+	shift uint       // 64 − log2(len(heads))
 }
 
 func newJobTable() jobTable {
-	return jobTable{jobs: make([]knownJob, 1), places: make([]uint32, 512), shift: 64 - 9}
+	return jobTable{jobs: make([]knownJob, 1), heads: make([]uint32, 512), shift: 64 - 9}
 }
 
-// home returns the slot of the index at which the search for a job ID begins, by Fibonacci hashing.
-func (t *jobTable) home(id engine.JobID) int {
+// hash returns the hash of a job ID, an index in heads, by Fibonacci hashing.
+func (t *jobTable) hash(id engine.JobID) int {
 	return int(uint64(id) * 0x9e3779b97f4a7c15 >> (t.shift & 63))
 }
 
 // find returns the job with that ID, nil if the table has none.
 func (t *jobTable) find(id engine.JobID) *knownJob {
-	mask := len(t.places) - 1
-	for i := t.home(id); ; i++ {
-		at := t.places[i&mask]
-		if j := &t.jobs[at]; j.id == id {
+	for at := t.heads[t.hash(id)]; at != 0; {
+		j := &t.jobs[at]
+		if j.id == id {
 			return j
 		}
-		if at == 0 {
-			return nil
-		}
+		at = j.next
 	}
+	return nil
 }
 
 // put returns the job with that ID, a new entry if the table had none.
 func (t *jobTable) put(id engine.JobID) *knownJob {
-	if 4*t.used >= len(t.places) {
-		t.grow()
+	if j := t.find(id); j != nil {
+		return j
 	}
-	mask := len(t.places) - 1
-	i := t.home(id)
-	for ; t.places[i&mask] != 0; i++ {
-		if j := &t.jobs[t.places[i&mask]]; j.id == id {
-			return j
+	at := t.free
+	if at == 0 {
+		at = uint32(len(t.jobs))
+		if 4*len(t.jobs) > len(t.heads) {
+			t.grow()
 		}
-	}
-	if len(t.free) == 0 {
-		t.free = append(t.free, uint32(len(t.jobs)))
 		t.jobs = append(t.jobs, knownJob{})
 	}
-	last := len(t.free) - 1
-	at := t.free[last]
-	t.free = t.free[:last]
-	t.places[i&mask] = at
-	t.used++
-	j := &t.jobs[at]
+	j, head := &t.jobs[at], &t.heads[t.hash(id)]
+	t.free = j.next
 	*j = knownJob{}
-	j.id = id
+	j.id, j.next, *head = id, *head, at
 	return j
 }
 
-// grow doubles the hash table. The list of jobs then has no free place, since there were never more jobs than now.
+// grow doubles the hash table, while no entry of the list of jobs is free.
 func (t *jobTable) grow() {
-	t.places, t.shift = make([]uint32, 2*len(t.places)), t.shift-1
-	mask := len(t.places) - 1
+	t.heads, t.shift = make([]uint32, 2*len(t.heads)), t.shift-1
 	for at := 1; at < len(t.jobs); at++ {
-		i := t.home(t.jobs[at].id)
-		for t.places[i&mask] != 0 {
-			i++
-		}
-		t.places[i&mask] = uint32(at)
+		j := &t.jobs[at]
+		head := &t.heads[t.hash(j.id)]
+		j.next, *head = *head, uint32(at)
 	}
 }
 
-// remove deletes the job with that ID from the hash table by backward shift: later entries of the probe sequence move
-// up into the gap, so that no tombstone is needed.
+// remove deletes the job with that ID from the hash table, if it is there.
 func (t *jobTable) remove(id engine.JobID) {
-	mask := len(t.places) - 1
-	gap := t.home(id)
-	for ; t.jobs[t.places[gap]].id != id; gap = (gap + 1) & mask {
-		if t.places[gap] == 0 {
+	for link := &t.heads[t.hash(id)]; *link != 0; link = &t.jobs[*link].next {
+		if at := *link; t.jobs[at].id == id {
+			*link, t.jobs[at].next, t.free = t.jobs[at].next, t.free, at
 			return
 		}
 	}
-	t.free = append(t.free, t.places[gap])
-	for i := (gap + 1) & mask; t.places[i] != 0; i = (i + 1) & mask {
-		if distance := (i - t.home(t.jobs[t.places[i]].id)) & mask; distance >= (i-gap)&mask {
-			t.places[gap] = t.places[i]
-			gap = i
-		}
-	}
-	t.places[gap] = 0
-	t.used--
 }
 
 // limboSize is the number of jobs remembered after their outcome because one of their claims was neither started nor
 // given back: if its execution starts after all, it counts as a duplicate.
 const limboSize = 4096
 
-// limbo is a ring of the IDs of jobs with an outcome that may still be executed again; a new one replaces the oldest.
-type limbo struct {
-	ids  []engine.JobID
-	next int
-}
-
 // forget removes a job that can have no further events from the table. A job with a claim that was never started stays
-// longer (see limbo), as it may still be executed; a dead one that has succeeded stays while it may be redriven, since
-// a further success then is a duplicate.
+// longer (see limboSize), as it may still be executed; a dead one that has succeeded stays while it may be redriven,
+// since a further success then is a duplicate.
 func (c *Collector) forget(j *knownJob) {
 	if j.successes > 0 && c.isDead(j) {
 		return
@@ -194,14 +165,11 @@ func (c *Collector) forget(j *knownJob) {
 		c.drop(j)
 		return
 	}
-	ring := &c.limbo
-	if len(ring.ids) < limboSize {
-		ring.ids = append(ring.ids, j.id)
+	if c.limbo = append(c.limbo, j.id); len(c.limbo) <= limboSize {
 		return
 	}
-	oldest := ring.ids[ring.next]
-	ring.ids[ring.next] = j.id
-	ring.next = (ring.next + 1) % limboSize
+	oldest := c.limbo[0]
+	c.limbo = c.limbo[1:]
 	if old := c.known.find(oldest); old != nil && old.settled() {
 		c.drop(old)
 	}

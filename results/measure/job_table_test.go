@@ -7,13 +7,22 @@ import (
 	"qsim/engine/keyed"
 )
 
+// used returns the number of jobs in the table: of its entries, those that are not free.
+func (t *jobTable) used() int {
+	n := len(t.jobs) - 1
+	for at := t.free; at != 0; at = t.jobs[at].next {
+		n--
+	}
+	return n
+}
+
 // The table agrees with a map through any sequence of puts and removes of jobs that get in each other's way, as their
-// homes are few. It grows while some have been removed, and has room for no more jobs than there were at once.
+// hashes are few. It grows while some have been removed, and has room for no more jobs than there were at once.
 func TestJobTableAgainstAMap(t *testing.T) {
 	table, model := newJobTable(), make(map[engine.JobID]uint16)
 	var ids []engine.JobID
 	for id := engine.JobID(1); len(ids) < 600; id++ {
-		if table.home(id) < 10 {
+		if table.hash(id) < 10 {
 			ids = append(ids, id)
 		}
 	}
@@ -36,8 +45,8 @@ func TestJobTableAgainstAMap(t *testing.T) {
 			t.Fatalf("step %d: job %d is %+v, want %d, %v", i, id, j, want, ok)
 		}
 	}
-	if table.used != len(model) || len(table.jobs) != 1+most {
-		t.Errorf("%d used, want %d; room for %d, want %d", table.used, len(model), len(table.jobs)-1, most)
+	if table.used() != len(model) || len(table.jobs) != 1+most {
+		t.Errorf("%d used, want %d; room for %d, want %d", table.used(), len(model), len(table.jobs)-1, most)
 	}
 	for id, want := range model {
 		if j := table.find(id); j == nil || j.running != want {
@@ -54,7 +63,7 @@ func TestLimboIsBounded(t *testing.T) {
 		tp.lease(20, id, 20) // lost
 		tp.outcome(20, engine.Nacked, id, tp.take(20, id), 0)
 	}
-	if n := tp.known.used; n > limboSize {
+	if n := tp.known.used(); n > limboSize {
 		t.Errorf("%d jobs are remembered, want at most %d", n, limboSize)
 	}
 }

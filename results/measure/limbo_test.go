@@ -89,8 +89,8 @@ func TestForgottenExecution(t *testing.T) {
 	tp.finish(24, 1, current, 1, engine.NoError)
 	tp.outcome(24, engine.Acked, 1, current, 0)
 	tp.Finish(at(100), nil)
-	if tp.known.used != 0 || tp.strange != 1 {
-		t.Errorf("%d jobs are remembered, %d executions are of nobody", tp.known.used, tp.strange)
+	if tp.known.used() != 0 || tp.strange != 1 {
+		t.Errorf("%d jobs are remembered, %d executions are of nobody", tp.known.used(), tp.strange)
 	}
 }
 
@@ -103,8 +103,8 @@ func TestBuriedAfterSuccess(t *testing.T) {
 	tp.finish(21, 1, token, 1, engine.NoError)
 	tp.outcome(50, engine.Buried, 1, tp.take(50, 1), 0)
 	check(t, tp.Finish(at(100), nil), map[string]float64{"dead.count": 1, "wasted": 1})
-	if tp.known.used != 0 {
-		t.Errorf("%d jobs are remembered", tp.known.used)
+	if tp.known.used() != 0 {
+		t.Errorf("%d jobs are remembered", tp.known.used())
 	}
 }
 

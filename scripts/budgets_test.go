@@ -35,7 +35,7 @@ var budgets = []budget{
 	{"engine/keyed", 66, 66},
 	{"engine/live", 1295, 1300},
 	{"engine/live/metrics", 308, 280}, // for Prometheus, which package live does without
-	{"engine/memstore", 3149, 2250},
+	{"engine/memstore", 3086, 2250},
 	{"engine/pgstore", 2979, 2130},
 	{"engine/pgstore/pgserver", 531, 500},
 	{"engine/quantity", 807, 480},
@@ -62,7 +62,7 @@ var budgets = []budget{
 	{"scenarios/verify", 3290, 2600},
 	{"scenarios/world", 4695, 2700},
 	{"results", 4350, 2300},
-	{"results/measure", 4663, 3150},
+	{"results/measure", 4695, 3150},
 	{"results/plain", 437, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
 	{"results/report", 6520, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1502, 1700},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 81_638, 56_000
+	mostLines, goalLines             = 81_607, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

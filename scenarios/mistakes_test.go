@@ -181,6 +181,8 @@ func TestMistakes(t *testing.T) {
 		{"prefetched jobs start in time", "engine: {workers: 20, fetch: {prefetch: 40}, lease: {ttl: 12s, heartbeat: 4s, max: 15s}}\njobs:\n  - {class: mail, arrivals: 1/s, service: 7s}\n", nil},
 		{"prefetched jobs whose node beats", "engine: {workers: 20, fetch: {prefetch: 40}, lease: {of: node, ttl: 12s, heartbeat: 4s, max: 15s}}\njobs:\n  - {class: mail, arrivals: 1/s, service: 8s}\n", nil},
 		{"prefetched jobs that are acked", "engine: {ack: early, workers: 20, fetch: {prefetch: 40}, lease: {ttl: 12s, heartbeat: 0s}}\njobs:\n  - {class: mail, arrivals: 1/s, service: 8s}\n", nil},
+		{"a kind, both words of it misspelt", job + "policies: [{kidn: wieghted}, {kidn: weighted}, {lable: x}]\n", []string{
+			`3:13: unknown key "kidn" = did you mean "kind"?`, `3:31: unknown key "kidn" = did you mean "kind"?`, `3:48: "kind" is missing`}},
 		{"two of one name", "baseline: FIFA\npolicies: [{kind: weighted}, {kind: weighted, label: W}]\n" + job, []string{
 			`1:11: no policy is named "FIFA" = there is "weighted", "W"`}},
 	} {

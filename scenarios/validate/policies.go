@@ -32,7 +32,7 @@ func (c *validator) checkPolicies() {
 			c.checkPolicy(in, i, p)
 		}
 		for _, name := range slices.Sorted(maps.Keys(p.Params)) {
-			if _, err := policies.Find(p.Params[name].Value); err == nil && !in.Has("kind") {
+			if !in.Has("kind") && plain.Nearest(p.Params[name].Value, kindNames()) != "" {
 				c.AddUnknown(in.In(name).Place(":"), reference.UnknownKey(name, []string{"kind"}))
 			}
 		}
@@ -40,6 +40,11 @@ func (c *validator) checkPolicies() {
 	if sc.Baseline != "" && len(sc.PoliciesNamed(sc.Baseline)) == 0 && c.Sound("baseline") {
 		c.Known("policy", c.Place("baseline"), sc.Baseline, c.policyNames())
 	}
+}
+
+// kindNames returns the names of all kinds of policies.
+func kindNames() []string {
+	return plain.Map(policies.Kinds(), func(k policies.Kind) string { return k.Name })
 }
 
 // policyNames returns the names by which a baseline or an objective may mean policies: labels and kinds.
@@ -58,7 +63,7 @@ func (c *validator) policyNames() []checks.NameAt {
 func (c *validator) checkPolicy(in checks.Section, i int, p *spec.Policy) {
 	kind, err := policies.Find(p.Kind)
 	if err != nil {
-		names := plain.Map(policies.Kinds(), func(k policies.Kind) string { return k.Name })
+		names := kindNames()
 		c.Add(in.Place("kind"), reference.UnknownWord("policy", p.Kind, names, "want "+quantity.OrList(names)))
 		return
 	}

@@ -11,7 +11,6 @@ import (
 	"qsim/engine/quantity"
 	"qsim/scenarios/checks"
 	"qsim/scenarios/diagnostics"
-	"qsim/scenarios/reference"
 	"qsim/scenarios/spec"
 	"qsim/scenarios/tree"
 	"qsim/scenarios/validate"
@@ -111,7 +110,7 @@ func (l *loader) override(given *yaml.Node, index int, set Override) *yaml.Node 
 func (l *loader) finish(given *yaml.Node) (*Scenario, diagnostics.List) {
 	sc := l.check(given, "", validate.NoPolicy)
 	variants := make([]*Scenario, len(sc.Policies))
-	for i := range min(len(sc.Policies), reference.Tables().Lists["policies"].Most) { // more are an error
+	for i := range sc.Policies {
 		if len(sc.Policies[i].With) == 0 {
 			continue
 		}
@@ -141,6 +140,7 @@ func (l *loader) check(given *yaml.Node, policy string, number int) *Scenario {
 		failed[p.Mark] = true
 	}
 	c := checks.New(sc.Origin().Full, sc.Origin().Preset, failed, unknown)
+	c.Cut = sc.Origin().Cut
 	validate.Scenario(c, sc, number)
 	for _, p := range c.Problems {
 		l.addOne(p.Error, p.Severity, policy)

@@ -7,9 +7,21 @@ import (
 	"testing"
 
 	"qsim/results/measure"
+	"qsim/results/plain"
 	"qsim/scenarios/reference"
 	"qsim/scenarios/tree"
 )
+
+// manyClasses returns the jobs of a scenario with n classes, the last of which calls a dependency and has a tenant.
+func manyClasses(n int) string {
+	var b strings.Builder
+	b.WriteString("jobs:\n")
+	for i := range n {
+		calls := plain.When(i == n-1, ", calls: api, tenants: {names: [t]}")
+		fmt.Fprintf(&b, "  - {class: c%d, arrivals: {process: poisson, rate: 1/s}, service: 1ms%s}\n", i, calls)
+	}
+	return b.String()
+}
 
 // TestMistakes checks the diagnostics of typing errors and of habits from other systems: exactly those listed, each as
 // line:col: message = help.
@@ -183,6 +195,11 @@ func TestMistakes(t *testing.T) {
 		{"prefetched jobs that are acked", "engine: {ack: early, workers: 20, fetch: {prefetch: 40}, lease: {ttl: 12s, heartbeat: 0s}}\njobs:\n  - {class: mail, arrivals: 1/s, service: 8s}\n", nil},
 		{"a kind, both words of it misspelt", job + "policies: [{kidn: wieghted}, {kidn: weighted}, {lable: x}]\n", []string{
 			`3:13: unknown key "kidn" = did you mean "kind"?`, `3:31: unknown key "kidn" = did you mean "kind"?`, `3:48: "kind" is missing`}},
+		{"too many classes, beside other mistakes", "seeds: 0\nobjectives: [{metric: fresh.wait.p99, class: c64, below: 1s}, " +
+			"{metric: fresh.wait.p98, tenant: t, below: 1s}]\n" + manyClasses(65) +
+			"dependencies: [{name: api}]\nstorms: [{name: down, at: 1m, for: 1m, fail: {rate: 5%, hits: c64}}]\npolicies: [fifa]\n", []string{
+			`1:8: seeds 0 is too few: want at least 1`, `2:72: unknown metric "fresh.wait.p98"`,
+			`68:5: 65 job classes are too many: at most 64`, `71:12: unknown policy "fifa"`}},
 		{"two of one name", "baseline: FIFA\npolicies: [{kind: weighted}, {kind: weighted, label: W}]\n" + job, []string{
 			`1:11: no policy is named "FIFA" = there is "weighted", "W"`}},
 	} {

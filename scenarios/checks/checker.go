@@ -24,6 +24,7 @@ import (
 type Checker struct {
 	Names    map[string][]NameAt // by list, such as jobs, the names of its elements; "" for one without
 	Problems []Problem
+	Cut      bool // Names lacks the last of a list that is too long
 
 	full    *yaml.Node                  // tree of the scenario, completed by presets and defaults
 	preset  map[*yaml.Node]string       // name of the preset that a node comes from
@@ -133,7 +134,7 @@ func (c *Checker) hasUnknown(node *yaml.Node, is func(key string) bool) bool {
 // what is the noun for it, such as "storm".
 func (c *Checker) Known(what string, at *yaml.Node, name string, there []NameAt) bool {
 	names := plain.Distinct(plain.Map(there, func(n NameAt) string { return n.Name }))
-	if slices.Contains(names, name) {
+	if slices.Contains(names, name) || c.Cut {
 		return true
 	}
 	if len(c.Names["jobs"]) == 0 && strings.HasPrefix(what, "job class") {
@@ -152,29 +153,20 @@ func (c *Checker) Known(what string, at *yaml.Node, name string, there []NameAt)
 	return false
 }
 
-// CheckLists reports whether no list of the scenario is too long. It adds an error for each that is, and in the others
-// for each name that two elements have.
-func (c *Checker) CheckLists() bool {
-	short, lists := true, reference.Tables().Lists
+// CheckNames adds an error for each name that two elements of one list of the scenario have.
+func (c *Checker) CheckNames() {
 	for _, key := range slices.Sorted(maps.Keys(c.Names)) {
-		list, names := lists[key], c.Names[key]
-		if list.Most > 0 && len(names) > list.Most {
-			at := c.Whole().In(key, list.Most).Place("")
-			c.Errorf(at, "%d %s are too many: at most %d", len(names), list.Plural, list.Most)
-			short = false
-			continue
-		}
 		first := map[string]*yaml.Node{"": nil}
-		for _, name := range names {
+		for _, name := range c.Names[key] {
 			if earlier, twice := first[name.Name]; !twice {
 				first[name.Name] = name.At
 			} else if earlier != nil {
-				c.Errorf(name.At, "two %s are named %s", list.Plural, quantity.Quote(name.Name)).Note =
+				plural := reference.Tables().Lists[key].Plural
+				c.Errorf(name.At, "two %s are named %s", plural, quantity.Quote(name.Name)).Note =
 					fmt.Sprintf("the first is on line %d", max(1, earlier.Line))
 			}
 		}
 	}
-	return short
 }
 
 // BadName returns what is wrong with the name of a class, storm, tenant or the like, for an error text; "" if nothing.

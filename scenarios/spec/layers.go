@@ -17,6 +17,7 @@ type Origin struct {
 	Given    *yaml.Node            // file with the overrides applied
 	Full     *yaml.Node            // given, completed by presets and defaults
 	Preset   map[*yaml.Node]string // name of the preset that a node comes from
+	Cut      bool                  // Full lacks the last elements of a list that is too long
 	problems []*yaml.LoadError     // errors about presets
 }
 
@@ -93,8 +94,8 @@ func (o *Origin) placed(node, at *yaml.Node, name string) *yaml.Node {
 	return own
 }
 
-// complete stores Full: Given with presets and defaults filled in. Elements of lists of maps that are no maps are
-// returned as errors and left out, so that indexes in Full are those of the decoded Scenario.
+// complete stores Full: Given with presets and defaults filled in. Elements of lists of maps that are no maps, or that
+// are too many, are returned as errors and left out, so that indexes in Full are those of the decoded Scenario.
 func (o *Origin) complete() (problems []*yaml.LoadError) {
 	root := tree.Merged(o.base(), o.Given)
 	o.Full = root
@@ -111,6 +112,10 @@ func (o *Origin) complete() (problems []*yaml.LoadError) {
 				continue
 			}
 			items.Content = append(items.Content, tree.Merged(reference.Defaults(list), item))
+		}
+		if l, n := reference.Tables().Lists[list], len(items.Content); l.Most > 0 && n > l.Most {
+			bad := tree.Errorf(items.Content[l.Most], "%d %s are too many: at most %d", n, l.Plural, l.Most)
+			problems, items.Content, o.Cut = append(problems, bad), items.Content[:l.Most], true
 		}
 		root.Content[i+1] = &items // root is ours: merged made it
 	}

@@ -95,7 +95,7 @@ func (c *validator) checkDependency(i int, d *spec.Dependency) {
 	in.Warn(d.Limit == nil && in.Has("over") && !o.IsDefault(), "over", "over changes nothing: %s has no limit", d.Name).
 		Help = "write limit: {concurrency: 50}"
 	called := slices.ContainsFunc(c.sc.Jobs, func(j spec.JobClass) bool { return j.Calls == d.Name })
-	in.Warn(d.Name != "" && !called, "name", "no job class calls %s", quantity.Quote(d.Name)).
+	in.Warn(d.Name != "" && !called && !c.Cut, "name", "no job class calls %s", quantity.Quote(d.Name)).
 		Help = "write calls: " + d.Name + " beside a class"
 }
 

@@ -25,9 +25,7 @@ func Scenario(c *checks.Checker, sc *spec.Scenario, policy int) {
 	v := &validator{c.Whole(), sc, policy}
 	v.checkPolicies() // finds unknown keys
 	v.CheckKeys()
-	if !v.CheckLists() {
-		return // some checks compare each element with all others
-	}
+	v.CheckNames()
 	v.checkRun()
 	v.checkEngine()
 	v.checkRetry(v.In("retry"), v.Node("retry"), &sc.Retry)

@@ -60,6 +60,18 @@ func runMap(ctx context.Context, t *testing.T, p *MapPlan) ([]*Map, error) {
 	return found.Maps, nil
 }
 
+// TestMapOfAnInvalidPoint checks that the error for a point whose scenario has a mistake names the mistake's position.
+func TestMapOfAnInvalidPoint(t *testing.T) {
+	p := mapPlan(t)
+	p.Y = span(t, "1m,1h")
+	p.Y.Key = "duration"
+	p.Source.Text = []byte(strings.Replace(metastable, "warmup: 0s", "warmup: 2m", 1))
+	_, err := runMap(t.Context(), t, p)
+	if want := "5:9: the warmup (2m) lasts as long as the run (1m)"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+}
+
 func TestMapFindsTheKnownEdge(t *testing.T) {
 	p := mapPlan(t)
 	maps, err := runMap(context.Background(), t, p)

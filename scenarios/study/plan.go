@@ -69,8 +69,11 @@ func (s *Source) setting(more []scenarios.Override) (*scenarios.Scenario, error)
 // Invalid is the error for a scenario that does not load: it has its diagnostics, at least one of them an error.
 type Invalid struct{ Found diagnostics.List }
 
-// Error returns the message of the first diagnostic.
-func (e *Invalid) Error() string { return e.Found[0].Message }
+// Error returns the message of the first diagnostic, with its position if that is in the scenario's file.
+func (e *Invalid) Error() string {
+	d := e.Found[0]
+	return plain.When(d.Set == "" && d.Line > 0, fmt.Sprintf("%d:%d: ", d.Line, d.Col)) + d.Message
+}
 
 // SettingError is the error for a scenario that cannot be simulated with some values of its keys.
 type SettingError struct {

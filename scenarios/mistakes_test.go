@@ -240,6 +240,8 @@ func TestShortForms(t *testing.T) {
 		{"objectives", smallest + "storms: [{name: z, at: 10m, for: 5m, fail: {rate: 5%}}]\nobjectives:\n  - fresh.wait.p99 during z class mail below 10s\n  - fresh.within limit 5s above 99%\n",
 			smallest + "storms: [{name: z, at: 10m, for: 5m, fail: {rate: 5%}}]\nobjectives:\n  - {metric: fresh.wait.p99, during: z, class: mail, below: 10s}\n  - {metric: fresh.within, limit: 5s, above: 99%}\n"},
 		{"one objective", smallest + "objectives: dead.count below 3\n", smallest + "objectives: [{metric: dead.count, below: 3}]\n"},
+		{"idempotent", "jobs: [{class: a, arrivals: 1/s, service: 1ms, idempotent: false}, {class: b, arrivals: 1/s, service: 1ms, idempotent: true}]\n",
+			"jobs: [{class: a, arrivals: 1/s, service: 1ms, guard: none}, {class: b, arrivals: 1/s, service: 1ms, guard: check}]\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			short, long := load(t, tt.short), load(t, tt.long)

@@ -46,7 +46,7 @@ var budgets = []budget{
 	{"scenarios/apply", 513, 398}, // of which systems.yaml is the table
 	{"scenarios/chaos", 2323, 1350},
 	{"scenarios/checked", 188, 196},
-	{"scenarios/checks", 450, 300},
+	{"scenarios/checks", 458, 300},
 	{"scenarios/diagnostics", 530, 559},
 	{"scenarios/estimate", 591, 250},
 	{"scenarios/imports", 4375, 3650},
@@ -54,11 +54,11 @@ var budgets = []budget{
 	{"scenarios/pool", 118, 100},
 	{"scenarios/reference", 629, 700},
 	{"scenarios/scenariotest", 85, 90}, // for go test of repositories that have a policy of their own
-	{"scenarios/spec", 2977, 1900},
-	{"scenarios/study", 5021, 3000},
+	{"scenarios/spec", 2969, 1900},
+	{"scenarios/study", 5018, 3000},
 	{"scenarios/trace", 1516, 1250},
 	{"scenarios/tree", 500, 444}, // YAML with positions
-	{"scenarios/validate", 1058, 600},
+	{"scenarios/validate", 1055, 600},
 	{"scenarios/verify", 3290, 2600},
 	{"scenarios/world", 4695, 2700},
 	{"results", 4350, 2300},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 81_673, 56_000
+	mostLines, goalLines             = 81_670, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

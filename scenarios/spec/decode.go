@@ -130,10 +130,7 @@ func (sc *Scenario) fill() {
 	}
 	for i := range sc.Jobs {
 		if j := &sc.Jobs[i]; j.Idempotent != nil {
-			if *j.Idempotent {
-				j.Guard = "check"
-			}
-			j.Idempotent = nil
+			j.Guard, j.Idempotent = map[bool]Guard{false: "none", true: "check"}[*j.Idempotent], nil
 		}
 		if f := &sc.Jobs[i].Fails; len(f.Errors) == 0 {
 			f.Errors = ErrorShares{{reference.DefaultError, quantity.Percent(100)}}

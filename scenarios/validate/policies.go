@@ -93,16 +93,18 @@ func (c *validator) seen(i int, p *spec.Policy) bool {
 	return c.policy == i || c.policy == NoPolicy && len(p.With) == 0
 }
 
-// impossiblePolicy adds err, by which the constructor refused a policy's parameters, at the parameter that it names.
+// impossiblePolicy adds the errors of err, one a line, by which the constructor refused a policy's parameters, each at
+// the parameter that it names.
 func (c *validator) impossiblePolicy(in checks.Section, p *spec.Policy, err error) {
-	message := strings.TrimPrefix(err.Error(), "policy "+p.Kind+": ")
-	at := in.Place("kind")
-	if name, _, found := strings.Cut(message, ":"); found {
-		if node := in.In(name).Node(""); node != nil {
-			at = node
+	for message := range strings.SplitSeq(strings.TrimPrefix(err.Error(), "policy "+p.Kind+": "), "\n") {
+		at := in.Place("kind")
+		if name, _, found := strings.Cut(message, ":"); found {
+			if node := in.In(name).Node(""); node != nil {
+				at = node
+			}
 		}
+		c.Errorf(at, "%s", message).Note = fmt.Sprintf("of policy %s with %d workers a node", p.Kind, c.sc.Engine.Workers)
 	}
-	c.Errorf(at, "%s", message).Note = fmt.Sprintf("of policy %s with %d workers a node", p.Kind, c.sc.Engine.Workers)
 }
 
 func unknownParameter(kind *policies.Kind, name string) *quantity.Error {

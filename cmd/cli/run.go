@@ -91,12 +91,13 @@ the scenario.`,
 		"'goodput during STORM class CLASS'; repeatable")
 	flags.StringVarP(&f.out, "out", "o", filepath.Join("results", "runs"), "write files below this `DIR`")
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
+	flags.BoolP("force", "f", false, "accepted as by other commands, and changes nothing: no run overwrites another")
 	plot := ui.Value{Kind: "HOW", Show: func() string { return string(f.plot) }, Parse: f.plot.parse}
 	flags.Var(&plot, "plot", "draw the wait of fresh jobs above the table: auto, unicode, ascii or never")
 	flags.Lookup("plot").NoOptDefVal = "auto"
 	ui.Complete(c, "plot", fixed("auto", "unicode", "ascii", "never"))
 	ui.Group(c, "How to run it", "parallel", "memory", "until-ci", "max-seeds", "check")
-	ui.Group(c, "Output", "format", "metric", "same-within", "plot", "out", "no-files")
+	ui.Group(c, "Output", "format", "metric", "same-within", "plot", "out", "no-files", "force")
 	ui.AddTerminal(c, &f.Terminal, "quiet", "verbose", "color", "progress")
 	return c
 }

@@ -174,7 +174,7 @@ const plotModule = "gonum.org/v1/plot"
 // plotModule without LaTeX, formats other than SVG, and fonts of no chart (page/liberation.go.txt), all of which the
 // linker would include: 3 MB gzipped. The copy's path, which the engine contains, is relative, and so always the same.
 func lean(ctx context.Context, folder string) (file string, err error) {
-	module, err := goCommand(ctx, "off", "list", "-m", "-f", "{{.Dir}}", plotModule)
+	module, err := goCommand(ctx, "off", "list", "-find", "-f", "{{.Module.Dir}}", plotModule)
 	if err != nil {
 		return "", err
 	}

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -293,5 +294,23 @@ func TestStaticRefusals(t *testing.T) {
 	}
 	if _, err := os.Stat(page); err == nil {
 		t.Error("a page is there all the same")
+	}
+}
+
+// TestStaticModules checks that modules which the engine takes and the machine does not have yet are fetched.
+func TestStaticModules(t *testing.T) {
+	there, err := goCommand(t.Context(), "off", "env", "GOMODCACHE")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GOPROXY", "file://"+filepath.Join(there, "cache", "download"))
+	t.Setenv("GOMODCACHE", t.TempDir())
+	t.Cleanup(func() { // what is fetched is for reading only, and TempDir could not remove it
+		if _, err := goCommand(context.Background(), "off", "clean", "-modcache"); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := lean(t.Context(), t.TempDir()); err != nil {
+		t.Error(err)
 	}
 }

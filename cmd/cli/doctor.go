@@ -118,14 +118,13 @@ func (f *doctorFlags) diagnose(ctx context.Context, s *session, source study.Sou
 	again := ""
 	if !f.noFiles {
 		out := s.folder("doctor", l.Scenario.Name, l.Scenario.ConfigHash())
-		if err := storeDiagnosis(out, l.Scenario, found, result); err != nil {
-			return ui.IOError("write diagnosis", err)
-		}
-		if slices.ContainsFunc(found.Findings, func(f study.Finding) bool { return f.Scenario != nil }) {
+		err = ui.IOError("write diagnosis", storeDiagnosis(out, l.Scenario, found, result))
+		if err == nil && slices.ContainsFunc(found.Findings, func(f study.Finding) bool { return f.Scenario != nil }) {
 			again = "; a row again, with charts: qsim run " + shown(filepath.Join(out, "INCIDENT.yaml"))
 		}
 	}
-	if err := s.print(result, "", fmt.Sprintf("in %.1fs%s", time.Since(start).Seconds(), again)); err != nil {
+	printed := s.print(result, "", fmt.Sprintf("in %.1fs%s", time.Since(start).Seconds(), again))
+	if err := cmp.Or(printed, err); err != nil {
 		return err
 	}
 	if found.Count(study.Exposed) > 0 || f.strict && found.Count(study.Unsure) > 0 {

@@ -117,10 +117,7 @@ func runMap(c *cobra.Command, name string, f *mapFlags) error {
 		}
 		result := s.output(found.JSON, found.Table)
 		folder, err := m.store(found, result)
-		if err != nil {
-			return err
-		}
-		return s.print(result, folder, "")
+		return cmp.Or(s.print(result, folder, ""), err)
 	})
 }
 

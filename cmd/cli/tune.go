@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -191,6 +192,7 @@ func (f *tuneFlags) search(ctx context.Context, s *session, name string) error {
 		func(o text.TableOptions) string { return study.TuningTable(found, o, commandOf(name)) },
 		text.Suite{Name: found.Scenario, File: l.Name, Cases: found.Cases()})
 	folder := s.folder("tune", found.Scenario, found.ConfigHash)
+	var stored error
 	if !f.noFiles {
 		figures, err := report.TuneCharts(found)
 		if err == nil {
@@ -199,11 +201,9 @@ func (f *tuneFlags) search(ctx context.Context, s *session, name string) error {
 		if err == nil {
 			err = os.RemoveAll(problem.Keep(found.ConfigHash)) // another process may have made the same search
 		}
-		if err != nil {
-			return ui.IOError("write tuning", err)
-		}
+		stored = ui.IOError("write tuning", err)
 	}
-	if err := s.print(result, "", ""); err != nil {
+	if err := cmp.Or(s.print(result, "", ""), stored); err != nil {
 		return err
 	}
 	if !f.noFiles {

@@ -129,11 +129,11 @@ func compare(c *cobra.Command, names []string, f *compareFlags) error {
 		}
 	}
 	var suites []text.Suite
-	for _, comparison := range list {
+	for i, comparison := range list {
 		for _, warning := range comparison.Warnings {
 			s.console.Note("%s: warning: %s", comparison.New.Name, warning)
 		}
-		suites = append(suites, text.Suite{Name: comparison.Scenario, File: comparison.New.Name, Cases: comparison.Cases()})
+		suites = append(suites, text.Suite{Name: comparison.Scenario, File: names[i+1], Cases: comparison.Cases()})
 	}
 	result := s.output(func() ([]byte, error) { return results.MarshalComparisons(list) },
 		func(o text.TableOptions) string { return text.Comparisons(list, o) }, suites...)
@@ -232,6 +232,9 @@ func (s *session) resultOf(ctx context.Context, c *cobra.Command, name string, b
 	summary, err := results.Summarize(&settings, runs, results.Options{Seeds: seeds})
 	if err != nil {
 		return results.Named{}, ui.Fail(ui.ExitIO, fmt.Errorf("summarize %s: %w", l.Name, err))
+	}
+	for _, set := range f.set {
+		l.Name += " " + plain.ShellLine("--set", set)
 	}
 	return results.Named{Summary: summary, Name: l.Name, Version: ui.Version}, nil
 }

@@ -315,8 +315,8 @@ type storedComparison struct {
 
 // storedChange is the change of one metric under one policy.
 type storedChange struct {
-	Metric string       `json:"metric"` // name of the metric
-	Filter storedFilter `json:"filter"` // filter of the metric
+	Metric string `json:"metric"` // name of the metric
+	Filter Filter `json:"filter"` // filter of the metric
 	Change
 	Base      float64 `json:"base"`       // value of the earlier result; null: there is none
 	BaseBound string  `json:"base_bound"` // ">=": base is a lower bound; else empty
@@ -338,5 +338,5 @@ func MarshalComparisons(list []*Comparison) ([]byte, error) {
 }
 
 func (c Change) stored() storedChange {
-	return storedChange{c.Metric, filterOf(c.Query), c, c.Base.Mean, c.Base.Bound, c.New.Mean, c.New.Bound, c.Relative()}
+	return storedChange{c.Metric, Filter(c.Query), c, c.Base.Mean, c.Base.Bound, c.New.Mean, c.New.Bound, c.Relative()}
 }

@@ -17,7 +17,7 @@ type Sweep struct {
 	Seeds      []uint64 `json:"seeds"`      // seeds, the same in every cell
 	Duration   float64  `json:"duration_s"` // virtual time in seconds of the unchanged scenario
 
-	Axes       []Axis               `json:"-"`
+	Axes       []Axis               `json:"vary"` // keys with their values
 	Policies   []measure.PolicyInfo `json:"-"`
 	Baseline   int                  `json:"-"` // index of the baseline in Policies
 	Queries    []measure.Query      `json:"-"` // metrics of each row's estimates
@@ -27,10 +27,10 @@ type Sweep struct {
 
 // Axis is a scenario key that a sweep or search varies, with its values.
 type Axis struct {
-	Key     string    `json:"key"`    // key of the scenario
-	Values  []string  `json:"values"` // values as a scenario writes them
-	Numbers []float64 `json:"-"`      // values in seconds, per second, shares of 1 or plain; nil: they are words
-	Log     bool      `json:"-"`      // values form a geometric series
+	Key     string    `json:"key"`               // key of the scenario
+	Values  []string  `json:"values"`            // values as a scenario writes them
+	Numbers []float64 `json:"numbers,omitempty"` // values in seconds, per second, shares of 1 or plain; missing: words
+	Log     bool      `json:"log,omitzero"`      // values form a geometric series
 }
 
 // Cell holds the results of a scenario under one combination of a sweep's values.
@@ -42,11 +42,11 @@ type Cell struct {
 
 // CellRow holds the results of one policy in a cell of a sweep.
 type CellRow struct {
-	Policy      int        // index of the policy in Policies
-	Fingerprint string     // digest of all events of all seeds, 16 hex digits
-	Seeds       int        // number of finished seeds
-	Estimates   []Estimate // estimates by Queries, without their Values
-	Verdicts    []Verdict  // verdicts of the objectives that apply to the policy, in their order
+	Policy      int        `json:"-"`           // index of the policy in Policies
+	Fingerprint string     `json:"fingerprint"` // digest of all events of all seeds, 16 hex digits
+	Seeds       int        `json:"seeds"`       // number of finished seeds
+	Estimates   []Estimate `json:"-"`           // estimates by Queries, without their Values
+	Verdicts    []Verdict  `json:"-"`           // verdicts of the objectives that apply to the policy, in their order
 }
 
 // Size returns the number of cells that the axes of a sweep span; ok is false if it exceeds the limit most.

@@ -35,19 +35,20 @@ type storedPolicy struct {
 	Versus map[string]Contrast `json:"versus_baseline"`
 }
 
-// storedFilter is the set of filters of a metric: a storm or the time after one, a job class, a tenant, a wait limit.
-type storedFilter struct {
-	During string  `json:"during"` // storm that the metric is narrowed to; empty: none
-	After  string  `json:"after"`  // storm after whose end the metric is measured; empty: none
-	Class  string  `json:"class"`  // job class; empty: all
-	Tenant string  `json:"tenant"` // tenant; empty: all
-	Limit  float64 `json:"limit"`  // wait limit of fresh.within, in seconds; 0: the metric has none
+// Filter is a query without its metric as files have it: a storm or the time after one, a class, a tenant, a wait limit.
+type Filter struct {
+	Metric string        `json:"-"`
+	During string        `json:"during"`           // storm that the metric is narrowed to; empty: none
+	After  string        `json:"after"`            // storm after whose end the metric is measured; empty: none
+	Class  string        `json:"class"`            // job class; empty: all
+	Tenant string        `json:"tenant"`           // tenant; empty: all
+	Limit  time.Duration `json:"limit,format:sec"` // wait limit of fresh.within, in seconds; 0: the metric has none
 }
 
 // storedFiltered is a metric narrowed to a part of the run, such as a storm or a job class.
 type storedFiltered struct {
 	Metric string `json:"metric"` // name of the metric
-	storedFilter
+	Filter
 	Estimate
 	// Difference to the baseline; missing for the baseline itself
 	Versus *Contrast `json:"versus_baseline,omitempty"`
@@ -55,8 +56,8 @@ type storedFiltered struct {
 
 // storedVerdict is the result of an objective (a bound on a metric) for one policy.
 type storedVerdict struct {
-	Metric string       `json:"metric"` // name of the metric
-	Filter storedFilter `json:"filter"` // filter of the metric
+	Metric string `json:"metric"` // name of the metric
+	Filter Filter `json:"filter"` // filter of the metric
 	Verdict
 	Expect Outcome `json:"expect"` // what the scenario expects: met or missed
 }
@@ -68,7 +69,7 @@ const summaryVersion = 1
 func (s *Summary) JSON() ([]byte, error) {
 	return MarshalLines(storedSummary{summaryVersion, s, plain.Map(s.Policies, PolicySummary.stored),
 		plain.Map(s.Objectives, func(v Verdict) storedVerdict {
-			return storedVerdict{v.Metric, filterOf(v.Query), v, plain.Either(v.Expect, Missed, Met)}
+			return storedVerdict{v.Metric, Filter(v.Query), v, plain.Either(v.Expect, Missed, Met)}
 		})})
 }
 
@@ -81,13 +82,9 @@ func (p PolicySummary) stored() storedPolicy {
 		}
 	}
 	for _, e := range p.Filtered {
-		stored.Filtered = append(stored.Filtered, storedFiltered{e.Metric, filterOf(e.Query), e, p.Against(e.Query)})
+		stored.Filtered = append(stored.Filtered, storedFiltered{e.Metric, Filter(e.Query), e, p.Against(e.Query)})
 	}
 	return stored
-}
-
-func filterOf(q measure.Query) storedFilter {
-	return storedFilter{q.During, q.After, q.Class, q.Tenant, q.Limit.Seconds()}
 }
 
 // ReadSummary reads a summary.json. Unknown keys are ignored, unknown metrics kept. Control characters, which this
@@ -164,9 +161,9 @@ func (stored storedPolicy) summary() PolicySummary {
 	return p
 }
 
-func (f storedFilter) query(metric string) measure.Query {
-	return measure.Query{Metric: metric, During: f.During, After: f.After, Class: f.Class, Tenant: f.Tenant,
-		Limit: time.Duration(math.Round(f.Limit * 1e9))}
+func (f Filter) query(metric string) measure.Query {
+	f.Metric = metric
+	return measure.Query(f)
 }
 
 // noEstimate and noContrast are an estimate and a difference without numbers: what a file without their keys has.

@@ -12,21 +12,12 @@ import (
 type sweepJSON struct {
 	Version int `json:"version"` // version of this format: 1
 	*results.Sweep
-	Vary       []axisJSON      `json:"vary"`       // keys with their values
 	Cells      int             `json:"cells"`      // number of cells
 	Policies   []policyJSON    `json:"policies"`   // policies in the order of the scenario
 	Metrics    []queryJSON     `json:"metrics"`    // metrics estimated in each row
 	Objectives []objectiveJSON `json:"objectives"` // objectives of the scenario
 	Rows       []sweepRow      `json:"rows"`       // one for each cell and policy
 	Warnings   []Note          `json:"warnings"`   // warnings of all cells, each text once
-}
-
-// axisJSON is a key with its values in a sweep.
-type axisJSON struct {
-	Key     string    `json:"key"`               // key of the scenario
-	Values  []string  `json:"values"`            // values as a scenario writes them
-	Numbers []float64 `json:"numbers,omitempty"` // values in seconds, per second, shares or plain; missing: words
-	Log     bool      `json:"log,omitzero"`      // the values form a geometric series
 }
 
 // policyJSON is a policy of the scenario.
@@ -38,14 +29,10 @@ type policyJSON struct {
 
 // queryJSON is a metric, narrowed to a part of the run.
 type queryJSON struct {
-	Name   string  `json:"name"`   // metric with its filters
-	Metric string  `json:"metric"` // name of the metric
-	During string  `json:"during"` // storm that it is narrowed to; empty: none
-	After  string  `json:"after"`  // storm after whose end the metric is measured; empty: none
-	Class  string  `json:"class"`  // job class; empty: all
-	Tenant string  `json:"tenant"` // tenant; empty: all
-	Limit  float64 `json:"limit"`  // wait limit of fresh.within, in seconds; 0: the metric has none
-	Unit   string  `json:"unit"`   // s (seconds), 1 (a share or ratio), 1/s, or what is counted
+	Name   string `json:"name"`   // metric with its filters
+	Metric string `json:"metric"` // name of the metric
+	results.Filter
+	Unit string `json:"unit"` // s (seconds), 1 (a share or ratio), 1/s, or what is counted
 }
 
 // objectiveJSON is an objective of the scenario.
@@ -60,14 +47,13 @@ type objectiveJSON struct {
 
 // sweepRow holds the estimates and verdicts of one policy in one cell of a sweep.
 type sweepRow struct {
-	Cell        int                  `json:"cell"`        // number of the cell; the last key varies fastest
-	Set         map[string]string    `json:"set"`         // values of the keys
-	Policy      string               `json:"policy"`      // label of the policy
-	Fingerprint string               `json:"fingerprint"` // digest of every event of every seed
-	Seeds       int                  `json:"seeds"`       // seeds that finished
-	Metrics     map[string]sweepCell `json:"metrics"`     // estimates by metric
-	Objectives  []sweepVerdict       `json:"objectives"`  // verdicts of the objectives about the policy
-	Verdict     results.Outcome      `json:"verdict"`     // worst of the verdicts; empty: there is none
+	Cell   int               `json:"cell"`   // number of the cell; the last key varies fastest
+	Set    map[string]string `json:"set"`    // values of the keys
+	Policy string            `json:"policy"` // label of the policy
+	*results.CellRow
+	Metrics    map[string]sweepCell `json:"metrics"`    // estimates by metric
+	Objectives []sweepVerdict       `json:"objectives"` // verdicts of the objectives about the policy
+	Verdict    results.Outcome      `json:"verdict"`    // worst of the verdicts; empty: there is none
 }
 
 // sweepCell is the estimate of a metric over the seeds.
@@ -97,7 +83,7 @@ type sweepVerdict struct {
 // bytes.
 func MarshalSweep(s *results.Sweep) ([]byte, error) {
 	out := sweepJSON{Version: 1, Sweep: s, Cells: len(s.Cells), Metrics: plain.Map(s.Queries, jsonOf),
-		Vary: plain.Map(s.Axes, func(a results.Axis) axisJSON { return axisJSON(a) }), Warnings: Warnings(s)}
+		Warnings: Warnings(s)}
 	for i, p := range s.Policies {
 		out.Policies = append(out.Policies, policyJSON{p.Kind, p.Label, i == s.Baseline})
 	}
@@ -115,7 +101,7 @@ func MarshalSweep(s *results.Sweep) ([]byte, error) {
 
 func jsonOf(q measure.Query) queryJSON {
 	info, _ := measure.Lookup(q.Metric)
-	return queryJSON{q.String(), q.Metric, q.During, q.After, q.Class, q.Tenant, q.Limit.Seconds(), info.Unit}
+	return queryJSON{q.String(), q.Metric, results.Filter(q), info.Unit}
 }
 
 func expectation(missed bool) string {
@@ -123,8 +109,8 @@ func expectation(missed bool) string {
 }
 
 func rowOf(s *results.Sweep, cell *results.Cell, row *results.CellRow) sweepRow {
-	out := sweepRow{Cell: cell.Index, Policy: s.Policies[row.Policy].Label, Fingerprint: row.Fingerprint, Seeds: row.Seeds,
-		Set: map[string]string{}, Metrics: map[string]sweepCell{}, Verdict: row.Outcome()}
+	out := sweepRow{Cell: cell.Index, Policy: s.Policies[row.Policy].Label, CellRow: row, Set: map[string]string{},
+		Metrics: map[string]sweepCell{}, Verdict: row.Outcome()}
 	for i, value := range s.Values(cell.Index) {
 		out.Set[s.Axes[i].Key] = value
 	}

@@ -20,7 +20,7 @@ var mayImport = map[string][]string{
 	"engine/bound":        {"engine"},
 	"engine/unfinished":   {"engine"},
 	"engine/check":        {"engine", "engine/bound", "engine/unfinished"},
-	"engine/memstore":     {"engine", "engine/unfinished"},
+	"engine/memstore":     {"engine", "engine/heap", "engine/unfinished"},
 	"engine/pgstore":      {"engine"},
 	"engine/sim":          {"engine", "engine/dist", "engine/fault", "engine/heap", "engine/keyed"},
 	"engine/live":         {"engine", "engine/heap"},

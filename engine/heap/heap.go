@@ -1,4 +1,5 @@
-// Package heap has generic queues, for uses whose speed does not justify a special one: a binary heap, and a FIFO ring.
+// Package heap has generic queues: a binary heap and a FIFO ring, for uses whose speed does not justify a special one,
+// and a radix heap for times that are added in no order but never before the latest one removed.
 package heap
 
 // Before is the constraint on the values of a Heap: their method Before reports whether a value comes before another.

@@ -92,8 +92,8 @@ func TestMemoryFollowsLiveJobs(t *testing.T) {
 	if n := len(m.index.slots); n > 4*max(most, smallestIndex/4) {
 		t.Errorf("%d slots of index for %d jobs", n, most)
 	}
-	if n := len(m.waiting.chunks) * chunkSize; n > 2048 {
-		t.Errorf("room for %d waiting jobs", n)
+	if n := cap(m.waiting.batch); n > 2048 {
+		t.Errorf("room for %d jobs due at one instant", n)
 	}
 	if a := m.batches[1]; len(a.batches) > 2 {
 		t.Errorf("%d answered batches remembered", len(a.batches))

@@ -103,7 +103,7 @@ func NewSingle(clock func() engine.Time, options engine.StoreOptions) *Store {
 	options = options.Complete()
 	s := &Store{clock: clock, options: options}
 	s.index.init()
-	s.waiting.init(&s.rows)
+	s.waiting.heap.Init()
 	s.late = treap{rows: &s.rows, counts: options.CountAhead}
 	if slices.ContainsFunc(options.MaxRunning, func(most int) bool { return most > 0 }) {
 		s.running = make([]int, len(options.MaxRunning))
@@ -243,9 +243,8 @@ func (s *Store) now() engine.Time {
 	if s.options.LapseAfter >= 0 {
 		s.lapse(now)
 	}
-	if now >= s.waiting.first && !s.options.Promoted {
-		for s.promoteOne(now) != none {
-		}
+	if now >= s.waiting.heap.First && !s.options.Promoted {
+		s.eachDue(now, func(ref uint32, r *row) { s.fromWaiting(ref, r, now) })
 	}
 	return now
 }

@@ -144,68 +144,53 @@ func TestIndexAgainstMap(t *testing.T) {
 	})
 }
 
-// TestWaitingAgainstSlice pushes jobs, lets some leave before they are due, reuses
-// their rows at once, and takes the others in order.
+// TestWaitingAgainstSlice lets jobs wait, some of which leave before they are due, reuses their rows at once, and takes
+// the others in order.
 func TestWaitingAgainstSlice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var s rows
-		var w waiting
-		w.init(&s)
+		s := NewSingle(nil, engine.StoreOptions{})
 		var want []uint32
-		id := engine.JobID(0)
+		id, now := engine.JobID(0), engine.Time(0)
 		order := func(a, b uint32) int {
-			x, y := s.at(a), s.at(b)
+			x, y := s.rows.at(a), s.rows.at(b)
 			return cmp.Or(cmp.Compare(x.dueAt, y.dueAt), cmp.Compare(x.id, y.id))
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"": func(t *rapid.T) {
-				if live := w.size - w.void; live != len(want) {
-					t.Fatalf("%d entries, %d void, want %d live", w.size, w.void, len(want))
-				}
-				if len(want) == 0 {
-					if w.first != engine.Never {
-						t.Fatalf("of no job the first is due at %v", w.first)
-					}
-				} else if first := slices.MinFunc(want, order); w.at(0).ref != first || w.first != s.at(first).dueAt {
-					t.Fatalf("the first is row %d, due at %v, want row %d, due at %v", w.at(0).ref, w.first, first, s.at(first).dueAt)
+				slices.SortFunc(want, order)
+				if first := s.NextDue(); len(want) == 0 && first != engine.Never || len(want) > 0 && first != s.rows.at(want[0]).dueAt {
+					t.Fatalf("of %d jobs the first is due at %v", len(want), first)
 				}
 			},
 			"push": func(t *rapid.T) {
 				for range rapid.IntRange(1, 100).Draw(t, "n") {
 					id++
-					ref, r := s.alloc()
-					r.id, r.dueAt = id*7919%10007, engine.Time(rapid.IntRange(0, 20).Draw(t, "due"))
-					w.push(ref, r)
+					ref, r := s.rows.alloc()
+					r.id = id * 7919 % 10007
+					s.toWaiting(ref, r, now+engine.Time(rapid.IntRange(0, 20).Draw(t, "due")), now, engine.PlaceDefault)
 					want = append(want, ref)
 				}
 			},
 			"leave": func(t *rapid.T) {
 				for range min(len(want), rapid.IntRange(0, 90).Draw(t, "n")) {
 					i := rapid.IntRange(0, len(want)-1).Draw(t, "which")
-					w.leave(s.at(want[i]))
-					s.release(want[i], s.at(want[i]))
+					s.unplace(want[i], s.rows.at(want[i]))
+					s.rows.release(want[i], s.rows.at(want[i]))
 					want = slices.Delete(want, i, i+1)
-					if w.void >= 64 && w.void*2 > w.size {
-						t.Fatalf("%d of %d entries are void", w.void, w.size)
-					}
 				}
 			},
 			"take": func(t *rapid.T) {
-				now := engine.Time(rapid.IntRange(0, 20).Draw(t, "now"))
+				now += engine.Time(rapid.IntRange(0, 9).Draw(t, "later"))
 				slices.SortFunc(want, order)
-				for range rapid.IntRange(0, 60).Draw(t, "n") {
-					ref := w.takeDue(now)
-					if ref == none {
-						if len(want) > 0 && s.at(want[0]).dueAt <= now {
-							t.Fatalf("nothing is due by %d, want row %d", now, want[0])
-						}
-						return
+				s.eachDue(now, func(ref uint32, r *row) {
+					if ref != want[0] || r.dueAt > now {
+						t.Fatalf("took row %d due at %d by %d, want %d", ref, r.dueAt, now, want[0])
 					}
-					if ref != want[0] || s.at(ref).dueAt > now {
-						t.Fatalf("took row %d due at %d by %d, want %d", ref, s.at(ref).dueAt, now, want[0])
-					}
-					s.release(ref, s.at(ref))
 					want = want[1:]
+					s.rows.release(ref, r)
+				})
+				if len(want) > 0 && s.rows.at(want[0]).dueAt <= now {
+					t.Fatalf("row %d is due by %d and was not taken", want[0], now)
 				}
 			},
 		})

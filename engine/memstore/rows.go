@@ -17,7 +17,7 @@ type row struct {
 	enqueuedAt engine.Time
 	dueAt      engine.Time // time it became ready, or a waiting job will
 	key        engine.Time // ready key, if ready; in flight: expiry of the lease
-	prev, next uint32      // links of the list that contains it; in the waiting heap prev is its stamp
+	prev, next uint32      // links of the list that contains it
 	token      uint32      // fencing token in 32 bits: a job is claimed and recovered fewer than 2^32 times
 	delivery   int32
 	charged    int32

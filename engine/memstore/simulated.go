@@ -23,9 +23,10 @@ func (s *Store) PromoteDue(dst []engine.Promotion) []engine.Promotion {
 	s.mu.lock()
 	if !s.options.Promoted {
 		s.at = s.clock()
-		for ref := s.promoteOne(s.at); ref != none; ref = s.promoteOne(s.at) {
-			dst = append(dst, s.promotion(ref, s.rows.at(ref)))
-		}
+		s.eachDue(s.at, func(ref uint32, r *row) {
+			s.fromWaiting(ref, r, s.at)
+			dst = append(dst, s.promotion(ref, r))
+		})
 	}
 	s.mu.unlock()
 	return dst

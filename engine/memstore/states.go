@@ -85,7 +85,7 @@ func (s *Store) unplace(ref uint32, r *row) {
 		s.stats.Waiting[r.class()]--
 		switch r.place {
 		case inHeap:
-			s.waiting.leave(r)
+			s.waiting.heap.Remove(r.dueAt, uint64(ref))
 		case inList:
 			s.waiting.due.remove(&s.rows, r)
 		}

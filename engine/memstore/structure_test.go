@@ -175,24 +175,26 @@ func checkTree(t fatal, x *treap, root uint32, visit func(ref uint32)) int {
 func checkWaiting(t fatal, s *Store, visit func(uint32, string) *row, stats *engine.Stats) {
 	t.Helper()
 	w := &s.waiting
-	void := 0
-	for i := range w.size {
-		e := w.at(i)
-		if i > 0 && e.before(w.at((i-1)/4)) {
-			t.Fatalf("entry %d of the heap comes before its parent", i)
+	var refs []uint32
+	first := engine.Never
+	for ref, r := range s.rows.all {
+		if r.state == engine.Waiting && r.place == inHeap {
+			visit(ref, "the heap")
+			refs, first = append(refs, ref), min(first, r.dueAt)
+			stats.Waiting[r.class()]++
 		}
-		if !w.holds(e) {
-			void++
-			continue
-		}
-		r := visit(e.ref, "the heap")
-		if r.state != engine.Waiting || r.dueAt != e.dueAt || r.id != e.job {
-			t.Fatalf("entry %+v of the heap is for row %+v", e, r)
-		}
-		stats.Waiting[r.class()]++
 	}
-	if void != w.void || len(w.chunks) > (w.size+3)>>chunkBits+2 {
-		t.Fatalf("%d of %d entries of the heap in %d chunks are void, the store says %d", void, w.size, len(w.chunks), w.void)
+	if w.heap.First != first {
+		t.Fatalf("the first waiting job is due at %d, the heap says %d", first, w.heap.First)
+	}
+	for _, ref := range refs {
+		w.heap.Remove(s.rows.at(ref).dueAt, uint64(ref))
+	}
+	if w.heap.First != engine.Never {
+		t.Fatalf("the heap holds row %d, due at %d, which is none of its %d", w.heap.Next(), w.heap.First, len(refs))
+	}
+	for _, ref := range refs {
+		w.heap.Push(s.rows.at(ref).dueAt, uint64(ref))
 	}
 	checkList(t, s, &w.due, "the due list", func(ref uint32) *row {
 		r := visit(ref, "the due list")
@@ -448,8 +450,9 @@ func TestCheckSeesDamage(t *testing.T) {
 		{"a tail", func(s *Store) { s.leased.tail = s.leased.head }},
 		{"a lost row", func(s *Store) { s.leased = list{} }},
 		{"an expiry", func(s *Store) { s.rows.at(s.leased.head - 1).key += 1 << 40 }},
-		{"a heap", func(s *Store) { w := &s.waiting; *w.at(0), *w.at(1) = *w.at(1), *w.at(0) }},
-		{"a void entry", func(s *Store) { s.waiting.void++ }},
+		{"a heap", func(s *Store) { s.waiting.heap.First++ }},
+		{"a lost waiting row", func(s *Store) { s.waiting.heap.Pop() }},
+		{"an entry without a row", func(s *Store) { s.waiting.heap.Push(1<<40, 1) }},
 		{"a tree", func(s *Store) {
 			n := s.late.nodes.at(s.lines.lanes[0].ready[1].root - 1)
 			n.left, n.right = n.right, n.left

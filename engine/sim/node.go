@@ -62,7 +62,7 @@ func (s *Sim) thaw(i int32) {
 		if m.answer != nil {
 			s.deliverReply(m.answer)
 		} else {
-			s.finish(m.ref, m.key)
+			s.finish(m.key)
 		}
 	}
 	told, hears := n.told, n.engine != nil && s.hears(n)
@@ -145,16 +145,17 @@ func (n *node) Cancel(slot engine.Slot, why engine.ErrorKind) {
 	}
 }
 
-// finish handles the event with that key, the end of execution ref, unless it is void: the execution was cancelled or
+// finish handles the event with that key, the end of an execution, unless it is void: the execution was cancelled or
 // died. The engine learns of the end, or the process dies if that is the execution's effect.
-func (s *Sim) finish(ref uint32, key uint64) {
+func (s *Sim) finish(key uint64) {
+	ref := runOf(key)
 	r := s.runs.at(ref)
 	if r.key != key {
 		return // the execution was cancelled or died, and the slot may have another
 	}
 	n := r.node
 	if n.frozen > 0 {
-		n.missed = append(n.missed, deferred{ref: ref, key: key})
+		n.missed = append(n.missed, deferred{key: key})
 		return
 	}
 	if r.plan.Kills {
@@ -170,9 +171,9 @@ func (s *Sim) finish(ref uint32, key uint64) {
 	s.endRun(ref, r)
 	n.engine.Finish(s.now, slot, err, ran)
 	s.stepped(n)
-	if f := &s.queue.finishes; s.runs.used > 1000 && f.first != engine.Never {
+	if f := &s.queue.finishes; s.runs.used > 1000 && f.First != engine.Never {
 		// So many do not stay in the processor's cache: the next is fetched while other events are handled.
-		_ = *s.runs.at(f.next().ref()).job
+		_ = *s.runs.at(runOf(f.Next())).job
 	}
 }
 

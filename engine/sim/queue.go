@@ -32,16 +32,12 @@ type event struct {
 // Before reports whether event a comes before b: by time, rank and sequence.
 func (a event) Before(b event) bool { return a.at < b.at || a.at == b.at && a.order < b.order }
 
-// brief is a pending event, in 16 bytes, for structures that hold events of one kind (rank) only.
-type brief struct {
-	at  engine.Time
-	key uint64 // sequence number in the high bits, then ref
-}
-
-// refBits is the number of low bits of brief.key that hold an index into a slab, and so bounds the size of a slab.
+// refBits is the number of low bits of a finish event's key that hold the index of its execution, with the event's
+// sequence number above them. It bounds the size of a slab.
 const refBits = 24
 
-func (a *brief) ref() uint32 { return uint32(a.key & (1<<refBits - 1)) }
+// runOf returns the number of the execution whose end has that key.
+func runOf(key uint64) uint32 { return uint32(key & (1<<refBits - 1)) }
 
 // queue holds the pending events, each kind in the cheapest structure: single times as scalars, calls, whose delays are
 // mostly constant, in lists, ends of executions in a heap of their own, the deadline of every node in another, and rare
@@ -51,7 +47,7 @@ type queue struct {
 	arrival  engine.Time // time of the next job; Never: no more
 	requests calls
 	replies  calls
-	finishes finishes
+	finishes heap.Radix[engine.Time]
 	timers   timers
 	others   heap.Heap[event]
 	seq      uint64
@@ -62,7 +58,7 @@ type queue struct {
 func (q *queue) init(nodes int) {
 	q.due, q.arrival = engine.Never, engine.Never
 	q.requests.first, q.replies.first = engine.Never, engine.Never
-	q.finishes.init()
+	q.finishes.Init()
 	q.timers.init(nodes)
 }
 
@@ -85,8 +81,8 @@ func (q *queue) usual() (at engine.Time, from rank) {
 	if q.replies.first < at {
 		at, from = q.replies.first, reply
 	}
-	if q.finishes.first < at {
-		at, from = q.finishes.first, finish
+	if q.finishes.First < at {
+		at, from = q.finishes.First, finish
 	}
 	if q.arrival < at {
 		at, from = q.arrival, arrival
@@ -124,7 +120,7 @@ func (q *queue) push(at engine.Time, r rank, ref uint32) {
 func (q *queue) pushFinish(at engine.Time, ref uint32) uint64 {
 	q.seq++
 	key := q.seq<<refBits | uint64(ref)
-	q.finishes.push(brief{at, key})
+	q.finishes.Push(at, key)
 	return key
 }
 

@@ -33,8 +33,7 @@ type node struct {
 // deferred is an input that a frozen process gets when it goes on: an answer, or the end of an execution.
 type deferred struct {
 	answer *message // nil: the end of an execution
-	ref    uint32   // number of that execution, and the key of its finish event
-	key    uint64
+	key    uint64   // key of that execution's finish event
 }
 
 // run is one execution of a handler that has not ended, with its planned end.
@@ -160,8 +159,7 @@ func (s *Sim) Steps(n int) bool {
 		case reply:
 			s.answer(s.queue.replies.pop())
 		case finish:
-			e := s.queue.finishes.pop()
-			s.finish(e.ref(), e.key)
+			s.finish(s.queue.finishes.Pop())
 		case arrival:
 			s.enqueueNext()
 		case timer:

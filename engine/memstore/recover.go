@@ -99,11 +99,7 @@ func (s *Store) Recover(_ context.Context, holder engine.EngineID, limit int, gr
 	s.mu.lock()
 	defer s.mu.unlock()
 	c := claim{now: s.now(), holder: holder, ttl: ttl, dst: dst}
-	for ; limit > 0; limit-- {
-		ref := s.expired(c.now, grace, none)
-		if ref == none {
-			break
-		}
+	for _, ref := range s.expired(c.now, grace, limit) {
 		r, former := s.rows.at(ref), *s.holders.at(ref)
 		s.countRecovery(s.historyOf(ref, r), c.now)
 		has := r.has
@@ -121,10 +117,7 @@ func (s *Store) Expired(_ context.Context, limit int, grace time.Duration,
 	s.mu.lock()
 	defer s.mu.unlock()
 	c := claim{now: s.now(), dst: dst}
-	for ref := none; limit > 0; limit-- {
-		if ref = s.expired(c.now, grace, ref); ref == none {
-			break
-		}
+	for _, ref := range s.expired(c.now, grace, limit) {
 		l := s.describe(&c, ref, s.rows.at(ref))
 		l.Holder = *s.holders.at(ref)
 		l.Recoveries++
@@ -132,31 +125,24 @@ func (s *Store) Expired(_ context.Context, limit int, grace time.Duration,
 	return c.dst, s.nextExpiry(c.now, grace), nil
 }
 
-// expired returns the row of the next job whose lease can be recovered: the first or that behind row after; else none.
-func (s *Store) expired(now engine.Time, grace time.Duration, after uint32) uint32 {
-	lists := [...]*list{&s.orphaned, &s.lapsed, &s.leased}
-	which, at := 0, s.orphaned.head
-	if after != none {
-		r := s.rows.at(after)
-		at = r.next
-		switch r.place {
-		case inLapsed:
-			which = 1
-		case inList:
-			which = 2
+// expired returns the rows of the first jobs, up to limit, whose leases can be recovered. They are valid until the next
+// call.
+func (s *Store) expired(now engine.Time, grace time.Duration, limit int) []uint32 {
+	s.scratch = s.scratch[:0]
+	for _, l := range [...]*list{&s.orphaned, &s.lapsed, &s.leased} {
+		if l == &s.orphaned && !s.options.Orphans {
+			continue
+		}
+		for at := l.head; at != 0 && len(s.scratch) < limit; {
+			r := s.rows.at(at - 1)
+			if l == &s.leased && r.key.Add(grace) > now {
+				break
+			}
+			s.scratch = append(s.scratch, at-1)
+			at = r.next
 		}
 	}
-	if which == 0 && (at == 0 || !s.options.Orphans) {
-		which, at = 1, s.lapsed.head
-	}
-	for at == 0 && which < len(lists)-1 {
-		which++
-		at = lists[which].head
-	}
-	if at == 0 || which == 2 && s.rows.at(at-1).key.Add(grace) > now {
-		return none
-	}
-	return at - 1
+	return s.scratch
 }
 
 // nextExpiry returns the time until the next lease can be recovered; Forever if no job is leased.

@@ -92,6 +92,25 @@ policies: [{kind: fifo}, {kind: weighted, with: {retry.jitter: none, engine.pres
 	}
 }
 
+// TestExplainSelected checks that the settings of some of a scenario's policies have the origins that they have in it, and
+// that what Select left out is no change that a policy makes.
+func TestExplainSelected(t *testing.T) {
+	sc, err := load(t, smallest+`policies: [fifo, {kind: lifo, with: {retry.jitter: none}}]
+objectives:
+  - {metric: goodput, above: 1/s, policies: [fifo]}
+  - {metric: goodput, above: 2/s, policies: [lifo]}
+`).Select([]string{"lifo"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at := slices.IndexFunc(origins.Of(sc, nil), func(s Setting) bool { return s.Path == "objectives.1.above" && s.Origin == "line 9" }); at < 0 {
+		t.Errorf("the objective of the policy that is left: %v", origins.Of(sc, nil))
+	}
+	if changed := origins.OfPolicy(sc, 0, nil); len(changed) != 1 || changed[0].Path != "retry.jitter" {
+		t.Errorf("lifo changes %v", changed)
+	}
+}
+
 // TestExplainIsWhole checks that setting all explained values, key by key, gives an equal scenario.
 func TestExplainIsWhole(t *testing.T) {
 	sc := load(t, rich)

@@ -31,11 +31,7 @@ by a policy's with: follow. Keys are printed as --set takes them.`,
 			if err != nil {
 				return err
 			}
-			sets, err := f.overrides(c)
-			if err != nil {
-				return err
-			}
-			e := explain(l.Scenario, sets)
+			e := explain(l.Scenario, l.Sets)
 			return ui.Output{"json": ui.JSON(e, "  "), "table": ui.Text(e.table)}.Print(c.OutOrStdout(), format)
 		},
 	}

@@ -117,8 +117,11 @@ func (e *explainer) list(path string, value, given *yaml.Node) {
 			}
 		}
 		at := tree.LookupAt(given, i)
-		if path == "policies" {
+		switch path { // of which Scenario.Select may have removed some
+		case "policies":
 			at = e.policy(item)
+		case "objectives":
+			at = e.sc.Objectives[i].Node()
 		}
 		e.walk(tree.Join(path, name), item, at)
 		if path == "jobs" {
@@ -127,8 +130,7 @@ func (e *explainer) list(path string, value, given *yaml.Node) {
 	}
 }
 
-// policy returns the YAML node with the file's positions for a policy in the scenario: the one with the same label,
-// since Scenario.Select may have removed others.
+// policy returns the YAML node with the file's positions for a policy in the scenario: the one with the same label.
 func (e *explainer) policy(item *yaml.Node) *yaml.Node {
 	list := tree.Lookup(e.sc.Origin().Full, "policies")
 	for i := 0; tree.LookupAt(list, i) != nil; i++ {

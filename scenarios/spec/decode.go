@@ -121,9 +121,7 @@ func (sc *Scenario) fill() {
 		sc.Policies[i].Label = cmp.Or(sc.Policies[i].Label, sc.Policies[i].Kind)
 	}
 	for i := range sc.Objectives {
-		if at := tree.LookupAt(tree.Lookup(sc.tree.Full, "objectives"), i); at != nil {
-			sc.Objectives[i].line = max(0, at.Line) // that of an override is negative
-		}
+		sc.Objectives[i].node = tree.LookupAt(tree.Lookup(sc.tree.Full, "objectives"), i)
 	}
 	if sc.Baseline == "" && len(sc.Policies) > 0 {
 		sc.Baseline = sc.Policies[0].Label

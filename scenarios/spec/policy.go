@@ -110,15 +110,6 @@ func (sc *Scenario) Select(names []string) (*Scenario, error) {
 		baseline = keep[0]
 	}
 	selected.Baseline = sc.Policies[baseline].Label
-	for _, i := range keep {
-		var variant *Scenario
-		if v := sc.Variant(i); v != sc {
-			narrowed := *v
-			narrowed.Policies = selected.Policies
-			variant = &narrowed
-		}
-		selected.variants = append(selected.variants, variant)
-	}
 	for _, o := range sc.Objectives {
 		left := slices.DeleteFunc(slices.Clone(o.Policies), func(name string) bool {
 			return !slices.ContainsFunc(sc.PoliciesNamed(name), func(i int) bool { return slices.Contains(keep, i) })
@@ -127,6 +118,15 @@ func (sc *Scenario) Select(names []string) (*Scenario, error) {
 			o.Policies = left
 			selected.Objectives = append(selected.Objectives, o)
 		}
+	}
+	for _, i := range keep {
+		var variant *Scenario
+		if v := sc.Variant(i); v != sc {
+			narrowed := *v
+			narrowed.Policies, narrowed.Objectives, narrowed.Baseline = selected.Policies, selected.Objectives, selected.Baseline
+			variant = &narrowed
+		}
+		selected.variants = append(selected.variants, variant)
 	}
 	return &selected, nil
 }

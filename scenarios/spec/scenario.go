@@ -7,6 +7,8 @@
 package spec
 
 import (
+	"go.yaml.in/yaml/v4"
+
 	"qsim/engine"
 	"qsim/results/measure"
 )
@@ -60,11 +62,19 @@ type Objective struct {
 	// missed: the scenario demonstrates a failure, and the objective is as expected if it is missed
 	Expect Either[expects] `yaml:"expect"`
 
-	line int
+	node *yaml.Node
 }
 
+// Node returns the YAML node that the objective was decoded from, with its position; nil: it was added to the scenario.
+func (o *Objective) Node() *yaml.Node { return o.node }
+
 // Line returns the line of the scenario's file on which the objective stands, from 1; 0: it comes from an override.
-func (o *Objective) Line() int { return o.line }
+func (o *Objective) Line() int {
+	if o.node == nil {
+		return 0
+	}
+	return max(0, o.node.Line) // that of an override is negative
+}
 
 // Query returns the objective's metric with its filters (storm, class, tenant, limit), for results to compute.
 func (o *Objective) Query() measure.Query {

@@ -49,16 +49,16 @@ var budgets = []budget{
 	{"scenarios/checks", 458, 300},
 	{"scenarios/diagnostics", 530, 559},
 	{"scenarios/estimate", 591, 250},
-	{"scenarios/imports", 4375, 3650},
-	{"scenarios/origins", 226, 150}, // qsim explain
+	{"scenarios/imports", 4379, 3650},
+	{"scenarios/origins", 224, 150}, // qsim explain
 	{"scenarios/pool", 118, 100},
 	{"scenarios/reference", 629, 700},
 	{"scenarios/scenariotest", 85, 90}, // for go test of repositories that have a policy of their own
-	{"scenarios/spec", 2977, 1900},
+	{"scenarios/spec", 2972, 1900},
 	{"scenarios/study", 5018, 3000},
 	{"scenarios/trace", 1516, 1250},
 	{"scenarios/tree", 500, 444}, // YAML with positions
-	{"scenarios/validate", 1057, 600},
+	{"scenarios/validate", 1055, 600},
 	{"scenarios/verify", 3290, 2600},
 	{"scenarios/world", 4695, 2700},
 	{"results", 4350, 2300},
@@ -67,7 +67,7 @@ var budgets = []budget{
 	{"results/report", 6520, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1502, 1700},
 	{"cmd/bench", 4875, 3000}, // of which 90 find out when claims see new jobs
-	{"cmd/cli", 4916, 3600},
+	{"cmd/cli", 4918, 3600},
 	{"cmd/input", 141, 100},
 	{"cmd/play", 1116, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 81_676, 56_000
+	mostLines, goalLines             = 81_673, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -103,6 +103,7 @@ func TestRepairs(t *testing.T) {
 		{"a start long before", head + good + "77,2026-01-05T09:00:09Z,2026-01-05T09:00:01Z,2026-01-05T09:00:10Z\n", 61, "1 start more than a second before"},
 		{"no enqueued time", head + good + "77,,2026-01-05T09:00:01Z,2026-01-05T09:00:10Z\n", 61, "1 do not say when"},
 		{"no time at all", head + good + "77,,,\n", 60, "1 say no time"},
+		{"unknown states", "id,enqueued,started,finished,state\na,1,2,3,Ok\nb,2,3,4,timed out\nc,3,4,5,0\nd,4,5,6,NULL\n" + manyRelative(30), 34, "2 have a state other than done"},
 		{"unfinished", head + good + "77,2026-01-05T09:00:01Z,,\n", 61, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -150,6 +150,9 @@ func (r *reader) plain(one *row) (record, error) {
 	if len(word) != 1 || r.options.From == "asynq" { // numbers are those of asynq
 		rec.state = states[word]
 	}
+	if rec.state == stateUnknown && !empty(trimmed(one.text[state])) {
+		r.repairs.add(unknownState, one.at)
+	}
 	if text := trimmed(one.text[failure]); !empty(text) {
 		rec.failure = r.kindOf(text)
 	}

@@ -171,6 +171,7 @@ var (
 	repeatedHour   = keeps("have a time without a zone in the hour that a clock change repeats: of the two that " +
 		"which follows the times before it is taken")
 	zeroIsUnknown  = keeps("have a time of 0: taken for unknown")
+	unknownState   = keeps("have a state other than done, failed, dead, waiting, running and the like: it is ignored")
 	outsideWindow  = keeps("are outside the window asked for: left out")
 	tenantsLeftOut = keeps("have a tenant beyond the limit: tenants are left out altogether")
 	noPriority     = keeps("have a priority that is no whole number from -32768 to 32767: left out")

@@ -183,11 +183,11 @@ func TestMistakes(t *testing.T) {
 			`3:29: offered load is 1.33 × the capacity: the backlog will never drain`}},
 		{"a limit above the workers", "engine: {workers: 21, max-in-flight: 40}\njobs:\n  - {class: mail, arrivals: 20/s, service: 1s}\n", nil},
 		{"prefetched jobs outlast their leases", "engine: {workers: 2, nodes: 9, fetch: {prefetch: 8}, lease: {ttl: 30s, heartbeat: 0s}, timeout: 25s}\njobs:\n  - {class: mail, arrivals: 1/s, service: 9s}\n", []string{
-			`1:50: under load the last of 8 prefetched jobs waits 36 s for a worker, longer than its lease lasts (30s), and may run twice = prefetch fewer`}},
+			`1:50: under load the last of 8 prefetched jobs waits 36.0s for a worker, longer than its lease lasts (30s), and may run twice = prefetch fewer`}},
 		{"prefetched jobs outlast extended leases", "engine: {workers: 20, fetch: {prefetch: 40}, lease: {ttl: 12s, heartbeat: 4s, max: 15s}}\njobs:\n  - {class: mail, arrivals: 1/s, service: 8s}\n", []string{
-			`1:41: under load the last of 40 prefetched jobs waits 16 s for a worker, longer than its lease lasts (15s), and`}},
+			`1:41: under load the last of 40 prefetched jobs waits 16.0s for a worker, longer than its lease lasts (15s), and`}},
 		{"as many prefetched jobs as may be in flight", "engine: {workers: 20, max-in-flight: 60, fetch: {prefetch: 400}, lease: {ttl: 15s, heartbeat: 0s}}\njobs:\n  - {class: mail, arrivals: 1/s, service: 8s}\n", []string{
-			`1:60: under load the last of 40 prefetched jobs waits 16 s for a worker, longer than its lease lasts (15s), and`}},
+			`1:60: under load the last of 40 prefetched jobs waits 16.0s for a worker, longer than its lease lasts (15s), and`}},
 		{"few prefetched jobs may be in flight", "engine: {workers: 20, max-in-flight: 50, fetch: {prefetch: 400}, lease: {ttl: 15s, heartbeat: 0s}}\njobs:\n  - {class: mail, arrivals: 1/s, service: 8s}\n", nil},
 		{"few prefetched jobs of all classes may be in flight", "engine: {workers: 20, fetch: {prefetch: 400}, lease: {ttl: 15s, heartbeat: 0s}}\njobs:\n  - {class: mail, arrivals: 1/s, service: 8s, max-running: 30}\n  - {class: sms, arrivals: 1/s, service: 8s, max-running: 20}\n", nil},
 		{"prefetched jobs start in time", "engine: {workers: 20, fetch: {prefetch: 40}, lease: {ttl: 12s, heartbeat: 4s, max: 15s}}\njobs:\n  - {class: mail, arrivals: 1/s, service: 7s}\n", nil},

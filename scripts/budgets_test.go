@@ -95,7 +95,7 @@ var wideStructs = map[string]int{
 
 // helpers are names of functions that every package would write for itself, with the allowed number of functions of
 // that name: one is enough.
-var helpers = map[string]int{"percent": 4, "quantile": 3, "seconds": 4, "shorten": 1}
+var helpers = map[string]int{"percent": 4, "quantile": 3, "seconds": 3, "shorten": 1}
 
 // mostSpelled is the allowed number of values that are converted to text only to be parsed again: none should be.
 const mostSpelled = 0

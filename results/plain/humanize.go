@@ -34,7 +34,7 @@ func Duration(seconds float64) string {
 		return sign + Digits(size*1e3, 2) + "ms"
 	case size < 59.95:
 		return sign + strconv.FormatFloat(size, 'f', 1, 64) + "s"
-	case size > 1e11:
+	case size > 9e9: // beyond what a time.Duration holds
 		return sign + Digits(size/(365.25*86400), 2) + "y"
 	}
 	return sign + clock(time.Duration(math.Round(size))*time.Second)

@@ -61,3 +61,12 @@ func TestLists(t *testing.T) {
 		t.Errorf("found %v, want none", *got)
 	}
 }
+
+// TestLongDuration checks durations beyond the nanoseconds that an int64 counts, 292 years.
+func TestLongDuration(t *testing.T) {
+	for seconds, want := range map[float64]string{3e8: "3472d05h", 9e9: "104166d16h", 2e10: "634y", -5e10: "−1584y", 2e11: "6338y"} {
+		if got := Duration(seconds); got != want {
+			t.Errorf("%g s: got %s, want %s", seconds, got, want)
+		}
+	}
+}

@@ -168,7 +168,7 @@ func clock(limit int) plot.Ticker {
 		step := steps[sort.Search(len(steps)-1, func(i int) bool { return high/steps[i].Seconds() <= float64(limit)+1e-9 })]
 		ticks := []plot.Tick{{Value: 0, Label: "0"}}
 		for i := 1; i <= limit && float64(i)*step.Seconds() <= high*(1+1e-9); i++ {
-			ticks = append(ticks, plot.Tick{Value: float64(i) * step.Seconds(), Label: duration(time.Duration(i) * step)})
+			ticks = append(ticks, plot.Tick{Value: float64(i) * step.Seconds(), Label: seconds(float64(i) * step.Seconds())})
 		}
 		return ticks
 	})

@@ -252,7 +252,7 @@ func (d *drawing) waitTitle(row int, peaks []float64) string {
 	if best, _ := extremes(peaks); title == "" && best < 0 {
 		title = "Too few fresh jobs" + of + " are claimed for a line of their waits"
 	} else if title == "" {
-		title = d.rangeTitle("In the worst "+duration(d.settings.Bucket)+" fresh p99 wait"+of+" is", seconds, peaks)
+		title = d.rangeTitle("In the worst "+d.bucket()+" fresh p99 wait"+of+" is", seconds, peaks)
 	}
 	if len(silent) > 3 {
 		silent = append(silent[:2], fmt.Sprintf("%d others", len(silent)-2))

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 
 	"gonum.org/v1/plot/text"
@@ -66,38 +66,11 @@ func wrap(style text.Style, s string, width vg.Length) []string {
 	return plain.Lines(words, func(line string) bool { return style.Width(line) <= width })
 }
 
-// seconds returns a time as text: 420µs, 180ms, 5.8s, 9m06s, 1h12m, 2d03h.
-func seconds(v float64) string {
-	switch {
-	case math.IsNaN(v) || math.IsInf(v, 0):
-		return "–"
-	case v < 0:
-		return "−" + seconds(-v)
-	case v == 0:
-		return "0s"
-	case v < .9995e-3:
-		return plain.Digits(v*1e6, 3) + "µs"
-	case v < .9995:
-		return plain.Digits(v*1e3, 3) + "ms"
-	case v < 59.95:
-		return plain.Digits(v, max(2, len(strconv.Itoa(int(v)))+1)) + "s"
-	case v >= 1e9: // beyond what a time.Duration holds comfortably: 31 years
-		return plain.Digits(v/86400, 3) + "d"
-	}
-	return duration(time.Duration(v * float64(time.Second)).Round(time.Second))
-}
+// zeroUnit matches the smaller unit of a duration, as text, if it is zero: .0 in 5.0s, 00s in 10m00s.
+var zeroUnit = regexp.MustCompile(`\.0(s)$|([mhd])00[smh]$`)
 
-// duration returns a duration as text with its two largest units, without a zero one: 10m, 9m06s, 1h12m, 2d03h.
-func duration(d time.Duration) string {
-	if d < time.Minute {
-		return d.String()
-	}
-	words := plain.Duration(d.Seconds())
-	if short := strings.TrimRight(words, "smh"); strings.HasSuffix(short, "00") {
-		return short[:len(short)-2]
-	}
-	return words
-}
+// seconds returns a time as text as tables have it, but without a smaller unit that is zero: 420µs, 5.8s, 5s, 9m06s, 10m.
+func seconds(v float64) string { return zeroUnit.ReplaceAllString(plain.Duration(v), "$1$2") }
 
 // count returns a count, which may be a mean, as text with a unit prefix: 0.4, 12, 980, 4.7k, 24k, 1.34M.
 func count(v float64) string {

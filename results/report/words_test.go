@@ -172,7 +172,7 @@ func TestLogScaleBearsZero(t *testing.T) {
 
 // Charts spell values like tables, except that they leave out zero smaller units.
 func TestChartsAndTablesSpellTimesAlike(t *testing.T) {
-	for _, v := range []float64{61, 124, 599, 3601, 3900, 86400 + 3*3600, 40 * 86400} {
+	for _, v := range []float64{.0999, .00123, .9994, 28.83, 61, 124, 599, 3601, 3900, 86400 + 3*3600, 40 * 86400} {
 		table := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(plain.Duration(v), "00s"), "00m"), "00h")
 		if chart := seconds(v); chart != table {
 			t.Errorf("%v s: %s in charts, %s in tables", v, chart, table)

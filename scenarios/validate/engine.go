@@ -47,7 +47,7 @@ func (c *validator) checkEngine() {
 		const first = "write every: 5s"
 		on, mean := p.On(), p.Every.Dist().Mean()
 		in.Fault(on && mean < 1e-6, "promoter.every",
-			"a promoter that comes every %s is too busy: want at least 1us on the average", seconds(mean))
+			"a promoter that comes every %s is too busy: want at least 1us on the average", plain.Duration(mean))
 		in.Warn(p.First != nil && !on, "promoter.first promoter.every", "there is no promoter to come first").Help = first
 		in.Warn(p.Gap > 0 && !on, "promoter.gap promoter.every",
 			"there is no promoter to pause between two steps").Help = first
@@ -116,7 +116,7 @@ func (c *validator) checkTimes(e *spec.Engine) {
 		"a leader that renews every %v cannot keep its office, which lasts %v", e.Leader.Renew, e.Leader.TTL)
 	answered := 2 * e.Store.Extend.Dist().Sample(0) // at least: a request for leadership costs what a heartbeat does
 	in.Warn(elects(e) && in.Sound("store") && answered >= e.Leader.TTL.Std().Seconds(), "leader.ttl store.extend",
-		"no node leads: its office of %v is over when the store answers, after %s", e.Leader.TTL, seconds(answered))
+		"no node leads: its office of %v is over when the store answers, after %s", e.Leader.TTL, plain.Duration(answered))
 }
 
 // mostSteps is the highest number of delays in a list of them: the pauses between commits, the table of a backoff.

@@ -11,6 +11,7 @@ import (
 
 	"qsim/engine/quantity"
 	"qsim/results/measure"
+	"qsim/results/plain"
 	"qsim/scenarios/checks"
 	"qsim/scenarios/estimate"
 	"qsim/scenarios/reference"
@@ -159,5 +160,5 @@ func (c *validator) checkPhases(in checks.Section, a *spec.Arrivals) {
 	}
 	times := length.Seconds() / (on + off)
 	in.Fault(times > most, "on off", "one run would go on and off %.1g times: at most %.0g", times, float64(most)).Note =
-		fmt.Sprintf("%s on and %s off for %v", seconds(on), seconds(off), spec.Duration(length))
+		fmt.Sprintf("%s on and %s off for %v", plain.Duration(on), plain.Duration(off), spec.Duration(length))
 }

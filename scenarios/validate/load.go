@@ -65,7 +65,7 @@ func (c *validator) checkBuffer(busy, again []float64) {
 	wait := held / float64(e.Workers) * total / attempts
 	c.In("engine").Warn(lasts > 0 && wait > lasts.Std().Seconds() && !lease.OfNode() && !e.Ack.Value(),
 		"fetch.prefetch lease.max lease.ttl", "under load the last of %.0f prefetched jobs waits %s for a worker, longer "+
-			"than its lease lasts (%v), and may run twice", held, seconds(wait), lasts).
+			"than its lease lasts (%v), and may run twice", held, plain.Duration(wait), lasts).
 		Help = "prefetch fewer jobs, or give them longer leases"
 }
 
@@ -126,7 +126,7 @@ func (c *validator) checkOffered(busy, again []float64) {
 	var terms []string
 	heaviest, retries := classes[0], ""
 	for _, i := range classes {
-		terms = append(terms, meanText(&jobs[i].Arrivals)+" × "+seconds(busy[i]))
+		terms = append(terms, meanText(&jobs[i].Arrivals)+" × "+plain.Duration(busy[i]))
 		if again[i] > 0 {
 			retries = ", retries included"
 		}
@@ -186,19 +186,6 @@ func short(ratio float64) string {
 	return strconv.FormatFloat(ratio, 'g', 3, 64)
 }
 
-// seconds returns a duration, given in seconds, as text with three significant digits and a unit: us, ms, s or min.
-func seconds(s float64) string {
-	switch {
-	case s < 1e-3:
-		return strconv.FormatFloat(s*1e6, 'g', 3, 64) + " us"
-	case s < 0.9995:
-		return strconv.FormatFloat(s*1e3, 'g', 3, 64) + " ms"
-	case s < 120:
-		return strconv.FormatFloat(s, 'g', 3, 64) + " s"
-	}
-	return strconv.FormatFloat(s/60, 'g', 3, 64) + " min"
-}
-
 // checkEndless adds an error if the jobs of class i that fail are retried without a pause, so that virtual time stands
 // still, or more often than one run can simulate.
 func (c *validator) checkEndless(i int) {
@@ -214,7 +201,7 @@ func (c *validator) checkEndless(i int) {
 	}
 	e := tooOften(in, "", most, "attempts")
 	e.Help = "limit max-attempts, or let a retry, an attempt or the store take longer"
-	e.Note = fmt.Sprintf("they fail after %s on %.0f workers", seconds(takes), min(workers, jobs))
+	e.Note = fmt.Sprintf("they fail after %s on %.0f workers", plain.Duration(takes), min(workers, jobs))
 }
 
 // checkExpiries adds an error if leases expire and are recovered at once (reaper.every: 0s) so often that a run is too
@@ -231,7 +218,7 @@ func (c *validator) checkExpiries() {
 	cycle := (e.Lease.Lasts() + e.Reaper.Grace).Std().Seconds() + 2*e.Store.Recover.Dist().Mean()
 	times := c.sc.Longest().Seconds() / cycle * holders
 	tooOften(c.In("engine"), "lease.ttl", times, "recoveries").Note =
-		fmt.Sprintf("every %s for %v on %.0f %s", seconds(cycle), spec.Duration(c.sc.Longest()), holders, who)
+		fmt.Sprintf("every %s for %v on %.0f %s", plain.Duration(cycle), spec.Duration(c.sc.Longest()), holders, who)
 }
 
 // tooOften adds an error at a key if a run would have more events of a kind (what, in plural) than reference.MostTicks.

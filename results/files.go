@@ -9,10 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -195,44 +192,6 @@ func histogramFiles(s *Summary) ([]File, error) {
 		}
 	}
 	return files, nil
-}
-
-// Read returns the summary of the run in folder dir, and the content of its run.json: zero if there is none. dir may
-// also be the folder of all runs of a scenario, for its latest one, or a summary.json itself. Settings and Data of the
-// summary are nil.
-func Read(dir string) (*Summary, RunInfo, error) {
-	path := dir
-	if info, err := os.Stat(dir); err != nil {
-		return nil, RunInfo{}, fmt.Errorf("read results: %w", err)
-	} else if info.IsDir() {
-		path = filepath.Join(dir, "summary.json")
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			path = filepath.Join(dir, "latest", "summary.json")
-		}
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return nil, RunInfo{}, fmt.Errorf("read results: %s has no summary.json: it is no folder of a run", dir)
-		}
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, RunInfo{}, fmt.Errorf("read results: %w", err)
-	}
-	s, err := ReadSummary(text)
-	if err != nil {
-		return nil, RunInfo{}, fmt.Errorf("%s: %w", path, err)
-	}
-	var made RunInfo
-	text, err = os.ReadFile(filepath.Join(filepath.Dir(path), "run.json"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return s, made, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(plain.PrintableJSON(text), &made)
-	}
-	if err != nil {
-		return nil, RunInfo{}, fmt.Errorf("%s: read run.json: %w", filepath.Dir(path), err)
-	}
-	return s, made, nil
 }
 
 // check returns, as an error, the first contradiction within a summary that was read from a file.

@@ -51,8 +51,8 @@ type Stored struct {
 }
 
 // ReadStored reads a run from the files that Files returned. read returns the bytes of a file by its path below the
-// folder of the run. A file other than summary.json that is not there, because an earlier version wrote none, is noted
-// in Absent; without data.json.gz Settings are nil.
+// folder of the run; fs.ErrNotExist for a file that is not wanted. A file other than summary.json that is not there,
+// because an earlier version wrote none, is noted in Absent; without data.json.gz Settings are nil.
 func ReadStored(read func(path string) ([]byte, error)) (*Stored, error) {
 	text, err := read("summary.json")
 	if err != nil {

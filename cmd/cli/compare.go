@@ -183,16 +183,32 @@ func (f *compareFlags) queries(base *results.Summary) ([]measure.Query, error) {
 	return plain.Distinct(queries), nil
 }
 
-// readResult reads the stored result of a run. Invalid content is a usage error, a failure to read an I/O error.
+// readResult reads the summary of a stored run, without its data, and who made it: from the folder of the run, that of
+// its scenario, or a summary.json by any name. Invalid content is a usage error, a failure to read an I/O error.
 func readResult(name string) (results.Named, error) {
-	summary, made, err := results.Read(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	summary := name
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		folder := latest(name)
+		if folder == "" {
+			return results.Named{}, ui.UsageError("%s has no summary.json: it is no folder of a run", name)
+		}
+		summary = filepath.Join(folder, "summary.json")
+	} else if errors.Is(err, fs.ErrNotExist) {
 		return results.Named{}, ui.UsageError("there is no result %s", name)
-	case err != nil:
-		return results.Named{}, input.OpenError(err)
 	}
-	return results.Named{Summary: summary, Name: filepath.Clean(name), Version: made.Version}, nil
+	stored, err := results.ReadStored(func(path string) ([]byte, error) {
+		switch path {
+		case "summary.json":
+			return os.ReadFile(summary)
+		case "run.json":
+			return os.ReadFile(filepath.Join(filepath.Dir(summary), path))
+		}
+		return nil, fs.ErrNotExist
+	})
+	if err != nil {
+		return results.Named{}, input.OpenError(fmt.Errorf("%s: %w", summary, err))
+	}
+	return results.Named{Summary: stored.Summary, Name: filepath.Clean(name), Version: stored.Made.Version}, nil
 }
 
 // resultOf returns the result to compare with base: from a folder, or of a scenario, run here with the seeds of base.

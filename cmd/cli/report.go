@@ -126,10 +126,8 @@ func runFolders(name string) ([]string, error) {
 	case !info.IsDir():
 		name = filepath.Dir(name) // the name is a file of the run
 	}
-	folders := []string{name, filepath.Join(name, "latest")}
-	if at := slices.IndexFunc(folders, hasSummary); at >= 0 {
-		folders = folders[at : at+1]
-	} else {
+	folders := []string{latest(name)}
+	if folders[0] == "" {
 		inside, err := os.ReadDir(name) // sorted by name
 		if err != nil {
 			return nil, ui.IOError("read results", err)
@@ -146,6 +144,12 @@ func runFolders(name string) ([]string, error) {
 		return nil, ui.UsageError("%s has no summary.json: it is no folder of a run, nor of runs", name)
 	}
 	return folders, nil
+}
+
+// latest returns the folder of a run that a folder is, or else that of the latest run in it; "" if it is neither.
+func latest(folder string) string {
+	found := plain.Find([]string{folder, filepath.Join(folder, "latest")}, func(at *string) bool { return hasSummary(*at) })
+	return *cmp.Or(found, new(string))
 }
 
 func hasSummary(folder string) bool { return isFile(filepath.Join(folder, "summary.json")) }

@@ -160,22 +160,20 @@ func (f *fetcher) onClaimed(e *Engine, r *Call) {
 		return
 	}
 	var count [NumClasses]int
-	var kinds [NumClasses]Kinds
+	var kinds Kinds
 	for i := range r.Leases {
 		l := &r.Leases[i]
 		if l.Shed {
 			continue
 		}
-		c := l.Class()
-		count[c]++
-		kinds[c] = kinds[c].With(l.Kind)
+		count[l.Class()]++
+		kinds = kinds.With(l.Kind)
 		e.run.take(e, l, f.expiry)
 	}
 	claimed := count[Fresh] + count[Retry]
-	for c := 0; c < len(count) && f.observes; c++ {
-		o := &f.observed
-		o.Now, o.Ended, o.Class, o.Job, o.Error, o.Kinds, o.Count = e.now, false, Class(c), 0, NoError, kinds[c], count[c]
-		e.cfg.Policy.Observe(o)
+	if f.observes {
+		f.observed = Observation{Now: e.now, Claimed: count, Kinds: kinds}
+		e.cfg.Policy.Observe(&f.observed)
 	}
 	if e.stopping {
 		e.run.returnBuffered(e)

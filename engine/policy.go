@@ -27,16 +27,16 @@ func (v *View) Draw(n uint16) float64 {
 	return v.rand.Uniform(keyed.ForPolicy, uint64(v.engine), v.number, n)
 }
 
-// Observation is an event that a Policy learns: the end of an execution, or the number of jobs of one class (fresh,
-// retry) that the claim by its latest plan returned.
+// Observation is an event that a Policy learns: the end of an execution, or the number of jobs that the claim by its
+// latest plan returned.
 type Observation struct {
-	Now   Time
-	Ended bool // the event is the end of an execution, not a claim
-	Class Class
-	Job   Kind      // Ended: the job's kind
-	Error ErrorKind // Ended: reason of the failure, or NoError
-	Kinds Kinds     // not Ended: the job kinds claimed, as far as below 64; empty: no job, or none below 64
-	Count int       // not Ended: number of jobs of Class claimed; may be 0
+	Now     Time
+	Ended   bool            // the event is the end of an execution, not a claim
+	Class   Class           // Ended: the job's class (fresh, retry)
+	Job     Kind            // Ended: the job's kind
+	Error   ErrorKind       // Ended: reason of the failure, or NoError
+	Claimed [NumClasses]int // not Ended: number of jobs claimed, by class
+	Kinds   Kinds           // not Ended: the job kinds claimed, as far as below 64; empty: no job, or none below 64
 }
 
 // Succeeded reports whether the observation is the end of an execution without an error.
@@ -54,8 +54,7 @@ type Policy interface {
 	// Plan appends the terms of the next claim to dst. No terms: claim nothing until something changes or the poll
 	// interval passes. v.Idle bounds the jobs claimed in all, whatever the limits of the terms.
 	Plan(v *View, dst []Term) []Term
-	// Observe is called after every answered claim (at most one is under way), with one observation
-	// for each class, and at the end of every execution.
+	// Observe is called after every answered claim (at most one is under way) and at the end of every execution.
 	Observe(o *Observation)
 }
 

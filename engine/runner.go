@@ -210,8 +210,8 @@ func (r *runner) onLost(e *Engine, s Slot) {
 
 // observe reports the end of an execution, with the error kind err, to the fetch policy.
 func (e *Engine) observe(l *Lease, err ErrorKind) {
-	if o := &e.fetch.observed; e.fetch.observes {
-		o.Now, o.Ended, o.Class, o.Job, o.Error, o.Kinds, o.Count = e.now, true, l.Class(), l.Kind, err, 0, 1
-		e.cfg.Policy.Observe(o)
+	if e.fetch.observes {
+		e.fetch.observed = Observation{Now: e.now, Ended: true, Class: l.Class(), Job: l.Kind, Error: err}
+		e.cfg.Policy.Observe(&e.fetch.observed)
 	}
 }

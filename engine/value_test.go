@@ -297,7 +297,7 @@ func (p watching) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 func (p watching) Observe(o *engine.Observation) { *p.told = append(*p.told, *o) }
 
 // TestPolicyIsTold plays a claim of two classes and ends its executions in every
-// way: a policy learns of both classes and of every end, once.
+// way: a policy learns of every claim and of every end, once.
 func TestPolicyIsTold(t *testing.T) {
 	c := newScript(t).cfg
 	var told []engine.Observation
@@ -312,11 +312,10 @@ func TestPolicyIsTold(t *testing.T) {
 	e.Tick(engine.Time(1 + time.Second))
 	e.Finish(engine.Time(2*time.Second), 2, engine.NoError, 1)
 	want := []engine.Observation{
-		{Now: 1, Class: engine.Fresh, Kinds: 1 << 5, Count: 1},
-		{Now: 1, Class: engine.Retry, Kinds: 1, Count: 2},
-		{Now: 2, Ended: true, Class: engine.Fresh, Job: 5, Count: 1},
-		{Now: 3, Ended: true, Class: engine.Retry, Error: engine.Throttled, Count: 1},
-		{Now: engine.Time(1 + time.Second), Ended: true, Class: engine.Retry, Error: engine.Timeout, Count: 1},
+		{Now: 1, Claimed: [engine.NumClasses]int{1, 2}, Kinds: 1<<5 | 1},
+		{Now: 2, Ended: true, Class: engine.Fresh, Job: 5},
+		{Now: 3, Ended: true, Class: engine.Retry, Error: engine.Throttled},
+		{Now: engine.Time(1 + time.Second), Ended: true, Class: engine.Retry, Error: engine.Timeout},
 	}
 	if d := cmp.Diff(want, told); d != "" {
 		t.Errorf("(-want +got):\n%s", d)

@@ -58,11 +58,10 @@ func TestBreaker(t *testing.T) {
 	} {
 		view.Now = view.Now.Add(step.after)
 		if step.claimed != 0 {
-			policy.Observe(&engine.Observation{Now: view.Now, Class: engine.Fresh, Kinds: step.claimed, Count: 2})
-			policy.Observe(&engine.Observation{Now: view.Now, Class: engine.Retry})
+			policy.Observe(&engine.Observation{Now: view.Now, Kinds: step.claimed, Claimed: [engine.NumClasses]int{2}})
 		}
 		for range step.times {
-			o := engine.Observation{Now: view.Now, Ended: true, Job: step.kind, Error: step.err, Count: 1}
+			o := engine.Observation{Now: view.Now, Ended: true, Job: step.kind, Error: step.err}
 			policy.Observe(&o)
 		}
 		setPlanNumber(&view, uint64(n))
@@ -91,7 +90,7 @@ func spellKinds(terms []engine.Term) (out string) {
 func TestBreakersOfTwo(t *testing.T) {
 	policy := &Breaker{Failures: 1, ProbeAfter: time.Minute, Kinds: []engine.Kinds{1, 2}}
 	fail := func(kind engine.Kind, at engine.Time) {
-		policy.Observe(&engine.Observation{Now: at + engine.Time(time.Hour), Ended: true, Job: kind, Error: engine.Timeout, Count: 1})
+		policy.Observe(&engine.Observation{Now: at + engine.Time(time.Hour), Ended: true, Job: kind, Error: engine.Timeout})
 	}
 	const minute = engine.Time(time.Minute)
 	plan := func(at engine.Time) string {
@@ -108,7 +107,7 @@ func TestBreakersOfTwo(t *testing.T) {
 	if got := plan(2 * minute); got != "001 any 1" {
 		t.Errorf("one at a time: got %q", got)
 	}
-	policy.Observe(&engine.Observation{Now: 62 * minute, Class: engine.Retry, Kinds: 1, Count: 1})
+	policy.Observe(&engine.Observation{Now: 62 * minute, Kinds: 1, Claimed: [engine.NumClasses]int{engine.Retry: 1}})
 	if got := plan(2 * minute); got != "010 any 1" {
 		t.Errorf("then the other: got %q", got)
 	}
@@ -121,7 +120,7 @@ func TestBreakersOfTwo(t *testing.T) {
 		if got := plan(at); got != "001 any 1" {
 			t.Errorf("both are due, at %v: got %q", at, got)
 		}
-		policy.Observe(&engine.Observation{Now: at + 60*minute, Kinds: 1, Count: 1})
+		policy.Observe(&engine.Observation{Now: at + 60*minute, Kinds: 1, Claimed: [engine.NumClasses]int{1}})
 	}
 }
 
@@ -131,7 +130,7 @@ func TestBreakerDrawsItsWaitOnce(t *testing.T) {
 	var sum time.Duration
 	for n := range uint64(200) {
 		policy := &Breaker{Failures: 1, ProbeAfter: 10 * time.Second, Kinds: []engine.Kinds{1}}
-		policy.Observe(&engine.Observation{Now: 7, Ended: true, Error: engine.Timeout, Count: 1})
+		policy.Observe(&engine.Observation{Now: 7, Ended: true, Error: engine.Timeout})
 		view := engine.View{Now: 7, Idle: 1}
 		for at := 10 * time.Second; ; at += 10 * time.Millisecond {
 			view.Now = engine.Time(at) + 7
@@ -149,7 +148,7 @@ func TestBreakerDrawsItsWaitOnce(t *testing.T) {
 		t.Errorf("a try after %v in the mean, want 10.5 s", mean)
 	}
 	policy := &Breaker{Failures: 1, ProbeAfter: 9, Kinds: []engine.Kinds{1}} // a tenth of which is nothing
-	policy.Observe(&engine.Observation{Now: 7, Ended: true, Error: engine.Timeout, Count: 1})
+	policy.Observe(&engine.Observation{Now: 7, Ended: true, Error: engine.Timeout})
 	if early, due := policy.Plan(&engine.View{Now: 15, Idle: 1}, nil), policy.Plan(&engine.View{Now: 16, Idle: 1}, nil); len(early) != 0 || len(due) != 1 {
 		t.Errorf("tries %v just before its time, and %v then", early, due)
 	}
@@ -201,8 +200,7 @@ func TestCoDel(t *testing.T) {
 		} {
 			view.Now = view.Now.Add(step.after)
 			if n > 0 {
-				policy.Observe(&engine.Observation{Now: view.Now, Class: engine.Fresh, Count: step.got - step.got/2})
-				policy.Observe(&engine.Observation{Now: view.Now, Class: engine.Retry, Count: step.got / 2})
+				policy.Observe(&engine.Observation{Now: view.Now, Claimed: [engine.NumClasses]int{step.got - step.got/2, step.got / 2}})
 			}
 			terms := policy.Plan(&view, nil)
 			want := []engine.Term{{Class: engine.AnyClass, MaxWait: step.want, Shed: 1000, Limit: 4}}
@@ -213,10 +211,9 @@ func TestCoDel(t *testing.T) {
 				t.Errorf("last %v, step %d: got %+v, want %+v", last, n, terms, want)
 			}
 		}
-		policy.Observe(&engine.Observation{Now: view.Now, Class: engine.Fresh, Count: 4})
-		policy.Observe(&engine.Observation{Now: view.Now, Class: engine.Retry})
+		policy.Observe(&engine.Observation{Now: view.Now, Claimed: [engine.NumClasses]int{4}})
 		before := policy.emptyAt
-		policy.Observe(&engine.Observation{Now: view.Now + 1, Class: engine.Fresh}) // an answer to no plan
+		policy.Observe(&engine.Observation{Now: view.Now + 1}) // an answer to no plan
 		if policy.emptyAt != before {
 			t.Error("an answer to no plan emptied the queue")
 		}
@@ -261,7 +258,7 @@ func TestBreakerTriesEveryDependency(t *testing.T) {
 	view := engine.View{Idle: 9}
 	p.Plan(&view, nil)
 	for kind := range engine.Kind(2) {
-		p.Observe(&engine.Observation{Ended: true, Job: kind, Error: engine.Timeout, Count: 1})
+		p.Observe(&engine.Observation{Ended: true, Job: kind, Error: engine.Timeout})
 	}
 	view.Now = engine.Time(time.Minute)
 	var tried []engine.Kinds
@@ -269,9 +266,7 @@ func TestBreakerTriesEveryDependency(t *testing.T) {
 		for _, term := range p.Plan(&view, nil) {
 			tried = append(tried, term.Kinds)
 		}
-		for class := range engine.NumClasses {
-			p.Observe(&engine.Observation{Now: view.Now, Class: class})
-		}
+		p.Observe(&engine.Observation{Now: view.Now})
 	}
 	want := []engine.Kinds{p.Kinds[0], p.Kinds[1], p.Kinds[0], p.Kinds[1]}
 	if !slices.Equal(tried, want) {

@@ -35,9 +35,9 @@ func play(t *testing.T, policy engine.Policy, script []line) {
 	t.Helper()
 	law := Guarantees(policy).Law()
 	for n, l := range script {
-		o := engine.Observation{Now: engine.Time(l.at), Ended: l.kind != claimed, Class: l.class, Error: l.err, Count: 1}
+		o := engine.Observation{Now: engine.Time(l.at), Ended: l.kind != claimed, Class: l.class, Error: l.err}
 		if l.kind == claimed {
-			o.Count, l.count = l.count, 1
+			o.Claimed[l.class], l.count = l.count, 1
 		}
 		for range l.count {
 			policy.Observe(&o)

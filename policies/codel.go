@@ -43,7 +43,7 @@ type CoDel struct {
 
 	begun   bool
 	emptyAt engine.Time // time at which a claim last emptied the queue, or of the first plan
-	plan    pending
+	limit   int         // most claims of the latest plan; 0: it is answered
 }
 
 // shedAtOnce is the most late jobs that one claim of codel buries; it claims further ones like any other job.
@@ -54,7 +54,7 @@ func (p *CoDel) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	if !p.begun {
 		p.begun, p.emptyAt = true, v.Now
 	}
-	p.plan = pending{limit: v.Idle}
+	p.limit = v.Idle
 	term := engine.Term{Class: engine.AnyClass, MaxWait: p.Target, Limit: v.Idle}
 	if v.Now.Sub(p.emptyAt) <= p.Interval {
 		term.MaxWait = p.Interval
@@ -68,13 +68,13 @@ func (p *CoDel) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 
 // Observe records when the queue was empty: at the answer to a plan that claimed fewer jobs than its limit.
 func (p *CoDel) Observe(o *engine.Observation) {
-	if !p.plan.answers(o) {
+	if o.Ended {
 		return
 	}
-	if p.plan.total() < p.plan.limit {
+	if totalClaimed(o) < p.limit {
 		p.emptyAt = o.Now
 	}
-	p.plan.limit = 0
+	p.limit = 0
 }
 
 // Guarantees declares for the invariant checker: no worker idles while a job is ready, and claims apply the bound on
@@ -83,12 +83,12 @@ func (p *CoDel) Observe(o *engine.Observation) {
 // queue was empty. The rest, and with Last the whole bound, is verified by a Law (plan checker).
 func (p *CoDel) Guarantees() Promise {
 	g := Promise{Conserving: true, Law: func() Law {
-		emptyAt, plan := engine.Never, pending{}
+		emptyAt, limit := engine.Never, 0
 		return &law{func(v *engine.View, terms []engine.Term) string {
 			if emptyAt == engine.Never {
 				emptyAt = v.Now
 			}
-			plan = pending{limit: v.Idle}
+			limit = v.Idle
 			want, rest := p.Target, 0
 			if v.Now <= emptyAt.Add(p.Interval) {
 				want = p.Interval
@@ -104,7 +104,7 @@ func (p *CoDel) Guarantees() Promise {
 			}
 			return fmt.Sprintf("the queue was empty %v ago, and a plan for %d jobs is %+v", v.Now.Sub(emptyAt), v.Idle, terms)
 		}, func(o *engine.Observation) {
-			if plan.answers(o) && plan.total() < plan.limit {
+			if !o.Ended && totalClaimed(o) < limit {
 				emptyAt = o.Now
 			}
 		}}

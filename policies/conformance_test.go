@@ -163,7 +163,7 @@ func TestNoAllocations(t *testing.T) {
 			view.Now = view.Now.Add(1e8)
 			terms = policy.Plan(&view, terms[:0])
 			for class := range engine.NumClasses {
-				o = engine.Observation{Now: view.Now, Class: class, Count: 1}
+				o = engine.Observation{Now: view.Now, Class: class, Claimed: [engine.NumClasses]int{1, 1}}
 				policy.Observe(&o)
 				o.Ended = true
 				policy.Observe(&o)

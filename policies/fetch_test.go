@@ -87,13 +87,12 @@ func TestWeightedAfterLostClaim(t *testing.T) {
 	for range 5 {
 		policy.Plan(&engine.View{Workers: 100, Idle: 1}, nil)
 	}
-	policy.Observe(&engine.Observation{Ended: true, Count: 1})
+	policy.Observe(&engine.Observation{Ended: true})
 	if got += w.sequence(3, 1); got != "FFRFF" {
 		t.Errorf("got %s, want FFRFF", got)
 	}
 	before := policy.carry.owed
-	policy.Observe(&engine.Observation{Class: engine.Fresh, Count: 7}) // no plan was made
-	policy.Observe(&engine.Observation{Class: engine.Retry, Count: 7})
+	policy.Observe(&engine.Observation{Claimed: [engine.NumClasses]int{7, 7}}) // no plan was made
 	if policy.carry.owed != before || before == 0 {
 		t.Errorf("an answer to no plan changed the carry from %d to %d", before, policy.carry.owed)
 	}
@@ -125,18 +124,11 @@ func TestWeightedRule(t *testing.T) {
 				got = [engine.NumClasses]int{k - got[engine.Retry] + 1, got[engine.Retry] - 1}
 				carry.SetInt64(0)
 			}
-			order := []engine.Class{engine.Fresh, engine.Retry}
-			if rapid.Bool().Draw(t, "retries are told first") {
-				order[0], order[1] = order[1], order[0]
+			if rapid.Bool().Draw(t, "executions end before the answer") {
+				policy.Observe(&engine.Observation{Ended: true, Class: engine.Fresh})
+				policy.Observe(&engine.Observation{Ended: true, Class: engine.Retry})
 			}
-			ended := rapid.Bool().Draw(t, "executions end before the answer")
-			for _, class := range order {
-				if ended {
-					policy.Observe(&engine.Observation{Ended: true, Class: engine.Fresh, Count: 1})
-					policy.Observe(&engine.Observation{Ended: true, Class: engine.Retry, Count: 1})
-				}
-				policy.Observe(&engine.Observation{Class: class, Count: got[class]})
-			}
+			policy.Observe(&engine.Observation{Claimed: got})
 		}
 	})
 }
@@ -245,7 +237,7 @@ func TestSeparateTakesTurns(t *testing.T) {
 		if got := spell(policy.Plan(&engine.View{Workers: 10, Idle: 1}, nil)); got != "fresh 1, retry 1" {
 			t.Errorf("a plan without an answer was a turn: %s", got)
 		}
-		policy.Observe(&engine.Observation{Ended: true, Class: engine.Retry, Count: 1})
+		policy.Observe(&engine.Observation{Ended: true, Class: engine.Retry})
 	}
 	w = backlogged(&Separate{RetryWorkers: 5}, 10)
 	if got := w.sequence(1, 1) + w.sequence(1, 9); got != "FFFFFRRRRR" {
@@ -285,7 +277,7 @@ func TestSeparateRetryPoll(t *testing.T) {
 		if got := spell(lost.Plan(&engine.View{Workers: 10, Idle: 10}, nil)); got != "fresh 5, retry 5" {
 			t.Errorf("a plan without an answer was a look for retries: %s", got)
 		}
-		lost.Observe(&engine.Observation{Ended: true, Class: engine.Retry, Count: 1})
+		lost.Observe(&engine.Observation{Ended: true, Class: engine.Retry})
 	}
 }
 

@@ -37,15 +37,12 @@ func judge(t *testing.T, policy engine.Policy, script []judged) {
 
 // took is the answer to a plan: how many fresh jobs and retries it brought, and of which kinds both were.
 func took(fresh, retries int, kinds engine.Kinds) []engine.Observation {
-	return []engine.Observation{
-		{Class: engine.Fresh, Count: fresh, Kinds: kinds},
-		{Class: engine.Retry, Count: retries, Kinds: kinds},
-	}
+	return []engine.Observation{{Claimed: [engine.NumClasses]int{fresh, retries}, Kinds: kinds}}
 }
 
 // ended returns the observations of that many ended executions of a kind.
 func ended(times int, kind engine.Kind, err engine.ErrorKind) []engine.Observation {
-	return slices.Repeat([]engine.Observation{{Ended: true, Job: kind, Error: err, Count: 1}}, times)
+	return slices.Repeat([]engine.Observation{{Ended: true, Job: kind, Error: err}}, times)
 }
 
 func ask(class engine.Class, limit int) engine.Term { return engine.Term{Class: class, Limit: limit} }
@@ -105,7 +102,7 @@ func TestRetryBudgetLaw(t *testing.T) {
 		{21*second + 1, 0, 0, 0, 35}, // of two ages
 		{22 * second, 0, 0, 14, 14},  //
 	} {
-		for _, o := range append(took(l.fresh, l.retries, 0), engine.Observation{Ended: true, Class: engine.Retry, Count: 50}) {
+		for _, o := range append(took(l.fresh, l.retries, 0), engine.Observation{Ended: true, Class: engine.Retry}) {
 			o.Now = engine.Time(l.at)
 			law.Observe(&o)
 		}

@@ -117,16 +117,16 @@ func (w *worker) fetch(batch int) []job {
 	w.ready.now = v.Now
 	claimed := w.ready.claim(v.Idle, w.terms)
 	var count [engine.NumClasses]int
-	var kinds [engine.NumClasses]engine.Kinds
+	var kinds engine.Kinds
 	for _, j := range claimed {
 		count[j.class]++
-		kinds[j.class] = kinds[j.class].With(j.kind())
+		kinds = kinds.With(j.kind())
 		w.running[j.class] = append(w.running[j.class], j.kind())
 	}
 	for class := range engine.NumClasses {
 		v.InFlight[class] += count[class]
-		w.observe(engine.Observation{Now: v.Now, Class: class, Kinds: kinds[class], Count: count[class]})
 	}
+	w.observe(engine.Observation{Now: v.Now, Claimed: count, Kinds: kinds})
 	return claimed
 }
 
@@ -136,7 +136,7 @@ func (w *worker) finish(class engine.Class, e engine.ErrorKind) {
 		w.view.InFlight[class]--
 		ended := w.running[class][0]
 		w.running[class] = w.running[class][1:]
-		w.observe(engine.Observation{Now: w.view.Now, Ended: true, Class: class, Job: ended, Error: e, Count: 1})
+		w.observe(engine.Observation{Now: w.view.Now, Ended: true, Class: class, Job: ended, Error: e})
 	}
 }
 

@@ -66,10 +66,7 @@ func (p *RetryBudget) Observe(o *engine.Observation) {
 	}
 	p.advance(o.Now)
 	deposit, cost := p.Ratio.Fraction()
-	amount := int64(o.Count) * deposit
-	if o.Class == engine.Retry {
-		amount = -int64(o.Count) * cost
-	}
+	amount := int64(o.Claimed[engine.Fresh])*deposit - int64(o.Claimed[engine.Retry])*cost
 	p.slices[p.current] += amount
 	p.sum += amount
 }
@@ -119,12 +116,8 @@ func (p *RetryBudget) Guarantees() Promise {
 			}
 			return least / den, most / den
 		}, func(o *engine.Observation) {
-			switch {
-			case o.Ended || o.Count == 0:
-			case o.Class == engine.Fresh:
-				of = append(of, claims{o.Now, int64(o.Count), 0})
-			default:
-				of = append(of, claims{o.Now, 0, int64(o.Count)})
+			if totalClaimed(o) > 0 {
+				of = append(of, claims{o.Now, int64(o.Claimed[engine.Fresh]), int64(o.Claimed[engine.Retry])})
 			}
 		})
 	}}

@@ -46,23 +46,23 @@ type Separate struct {
 	RetryPoll    time.Duration // least time between two claims of retries; 0: no limit
 
 	retryFirst bool        // the next plan too small for both lanes serves retries first
-	polled     bool        // polledAt has been set
-	polledAt   engine.Time // time of the last answered claim of retries
+	pollAt     engine.Time // earliest time to claim retries
 
 	// The fields below describe the latest plan, until its claim is answered.
-	crowded     bool        // the latest plan was too small to fill both lanes
-	retriesAt   engine.Time // time of the plan
-	withRetries bool        // the plan claims retries
+	crowded bool        // the latest plan was too small to fill both lanes
+	nextAt  engine.Time // pollAt once the plan is answered
 }
 
 // Plan lets the next claim take fresh jobs and retries, each as far as there is room in their lane. While it is too
 // small to fill both lanes, they take turns in being served first, so that a small batch starves neither.
 func (p *Separate) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	fresh, retries := lane(v, engine.Fresh, v.Workers-p.RetryWorkers), lane(v, engine.Retry, p.RetryWorkers)
-	if !p.mayPoll(v.Now) {
+	p.nextAt = p.pollAt
+	if wait := p.pollAt.Sub(v.Now); wait > 0 && wait <= p.RetryPoll { // a clock set back delays no retry
 		retries = 0
+	} else if retries > 0 {
+		p.nextAt = v.Now.Add(p.RetryPoll)
 	}
-	p.withRetries, p.retriesAt = retries > 0, v.Now
 	if p.crowded = fresh+retries > v.Idle; p.crowded && p.retryFirst {
 		return term(term(dst, engine.Retry, retries), engine.Fresh, fresh)
 	}
@@ -74,21 +74,11 @@ func lane(v *engine.View, class engine.Class, workers int) int {
 	return max(0, min(v.Idle, workers-v.InFlight[class]))
 }
 
-// mayPoll reports whether RetryPoll has passed since retries were last claimed. A clock set back does not delay them.
-func (p *Separate) mayPoll(now engine.Time) bool {
-	return !p.polled || now < p.polledAt || now.Sub(p.polledAt) >= p.RetryPoll
-}
-
 // Observe records that the latest plan was answered: it counts as a poll for retries and a lane's turn only then.
 func (p *Separate) Observe(o *engine.Observation) {
-	if o.Ended {
-		return
+	if !o.Ended {
+		p.pollAt, p.retryFirst = p.nextAt, p.retryFirst != p.crowded
 	}
-	if p.withRetries {
-		p.polled, p.polledAt = true, p.retriesAt
-	}
-	p.retryFirst = p.retryFirst != p.crowded
-	p.withRetries, p.crowded = false, false
 }
 
 // Guarantees declares for the invariant checker: no lane has more jobs in flight than workers, and (checked by a Law) a
@@ -117,7 +107,7 @@ func (p *Separate) Guarantees() Promise {
 			return ""
 		}, func(o *engine.Observation) {
 			if !o.Ended && began != both {
-				last, began = began, both
+				last = began
 			}
 		}}
 	}}

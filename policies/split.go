@@ -40,12 +40,10 @@ func (p *Split) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return dst
 }
 
-// Observe updates the carry, the fraction of a claim left for the next plan, once a plan's claim is answered for both
-// classes (fresh, retry). A plan that claimed fewer jobs than its limit has emptied the queue: the carry is then 0.
+// Observe updates the carry, the fraction of a claim left for the next plan, once a plan's claim is answered. A plan
+// that claimed fewer jobs than its limit has emptied the queue: the carry is then 0.
 func (p *Split) Observe(o *engine.Observation) {
-	if c := &p.carry; c.plan.answers(o) {
-		c.settle(p.Priority, c.plan.total() == c.plan.limit)
-	}
+	p.carry.settle(o, p.Priority, totalClaimed(o) == p.carry.limit)
 }
 
 // Guarantees declares for the invariant checker: no worker idles while a job is ready, and the share of claims by
@@ -54,9 +52,9 @@ func (p *Split) Guarantees() Promise {
 	return Promise{Conserving: true, Law: func() Law {
 		num, den := p.Priority.Fraction()
 		var owed, after int64 // claims owed to priority before and after the latest plan, in jobs times den
-		var plan pending
+		limit := 0
 		return &law{func(v *engine.View, terms []engine.Term) string {
-			plan = pending{limit: v.Idle}
+			limit = v.Idle
 			urgent, oldest := 0, 0
 			for i := range terms {
 				if terms[i].Order == engine.OldestOfAny {
@@ -72,13 +70,13 @@ func (p *Split) Guarantees() Promise {
 			}
 			return ""
 		}, func(o *engine.Observation) {
-			if !plan.answers(o) {
+			if o.Ended || limit == 0 {
 				return
 			}
-			if owed = after; plan.total() < plan.limit {
+			if owed = after; totalClaimed(o) < limit {
 				owed = 0
 			}
-			plan.limit = 0
+			limit = 0
 		}}
 	}}
 }

@@ -52,22 +52,20 @@ func (s *stored) fetch(idle int) []engine.Lease {
 		s.t.Fatal(err)
 	}
 	var count [engine.NumClasses]int
-	var kinds [engine.NumClasses]engine.Kinds
+	var kinds engine.Kinds
 	for i := range leases {
 		if l := &leases[i]; !l.Shed {
 			count[l.Class()]++
-			kinds[l.Class()] = kinds[l.Class()].With(l.Kind)
+			kinds = kinds.With(l.Kind)
 		}
 	}
-	for class := range engine.NumClasses {
-		s.policy.Observe(&engine.Observation{Now: s.view.Now, Class: class, Count: count[class], Kinds: kinds[class]})
-	}
+	s.policy.Observe(&engine.Observation{Now: s.view.Now, Claimed: count, Kinds: kinds})
 	return leases
 }
 
 // ended reports to the policy that an execution of kind has ended with e.
 func (s *stored) ended(kind engine.Kind, e engine.ErrorKind) {
-	o := engine.Observation{Now: s.view.Now, Ended: true, Job: kind, Error: e, Count: 1}
+	o := engine.Observation{Now: s.view.Now, Ended: true, Job: kind, Error: e}
 	s.policy.Observe(&o)
 }
 
@@ -117,9 +115,7 @@ func TestSplitForgets(t *testing.T) {
 	}
 	spell(2)
 	before := policy.carry.owed
-	for _, class := range []engine.Class{engine.Fresh, engine.Retry} { // an answer to no plan
-		policy.Observe(&engine.Observation{Class: class, Count: 7})
-	}
+	policy.Observe(&engine.Observation{Claimed: [engine.NumClasses]int{7, 7}}) // an answer to no plan
 	if policy.carry.owed != before {
 		t.Errorf("an answer to no plan changed the carry from %d to %d", before, policy.carry.owed)
 	}

@@ -55,8 +55,8 @@ func (p *TokenBucket) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 // Observe takes tokens for retries claimed, more if they time out, and returns tokens for executions that succeed.
 func (p *TokenBucket) Observe(o *engine.Observation) {
 	switch {
-	case !o.Ended && o.Class == engine.Retry:
-		p.spent += int64(o.Count) * p.Cost
+	case !o.Ended:
+		p.spent += int64(o.Claimed[engine.Retry]) * p.Cost
 	case o.Succeeded() && o.Class == engine.Retry:
 		p.spent -= p.Cost
 	case o.Succeeded():
@@ -78,13 +78,13 @@ func (p *TokenBucket) Guarantees() Promise {
 			return tokens / p.Cost, tokens / p.Cost
 		}, func(o *engine.Observation) {
 			switch retry := o.Class == engine.Retry; {
-			case retry && !o.Ended:
-				tokens -= p.Cost * int64(o.Count)
+			case !o.Ended:
+				tokens -= p.Cost * int64(o.Claimed[engine.Retry])
 			case retry && o.Error == engine.NoError:
 				tokens += p.Cost
 			case retry && o.Error == engine.Timeout:
 				tokens -= p.TimeoutCost - p.Cost
-			case o.Succeeded():
+			case o.Error == engine.NoError:
 				tokens += p.Refill
 			}
 			tokens = min(max(0, tokens), p.Capacity)

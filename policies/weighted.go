@@ -70,12 +70,11 @@ func shares(dst []engine.Term, idle, fresh int, lend bool) []engine.Term {
 	return dst
 }
 
-// Observe updates the carry, the fraction of a claim left for the next plan, once a plan's claim is answered for both
-// classes. It is 0 if either class had fewer jobs than its term allowed: unused claims are not hoarded.
+// Observe updates the carry, the fraction of a claim left for the next plan, once a plan's claim is answered. It is 0
+// if either class had fewer jobs than its term allowed: unused claims are not hoarded.
 func (p *Weighted) Observe(o *engine.Observation) {
-	if c := &p.carry; c.plan.answers(o) {
-		c.settle(p.Fresh, c.plan.claimed[engine.Fresh] == c.first && c.plan.claimed[engine.Retry] == c.plan.limit-c.first)
-	}
+	c := &p.carry
+	c.settle(o, p.Fresh, o.Claimed == [...]int{engine.Fresh: c.first, engine.Retry: c.limit - c.first})
 }
 
 // carry divides the claims of each plan between two groups of jobs (by class, or by order) by a fixed share, which is
@@ -84,44 +83,34 @@ type carry struct {
 	// owed is the rounding error that earlier plans carry over, in claims times the denominator of the share. It lies in
 	// (-1, 0] claims: divide rounds up, so that the group with the share is served first and owes the difference.
 	owed  int64
-	plan  pending
-	first int // claims of the group with the share in the latest plan
+	limit int // most claims of the latest plan; 0: it is answered
+	first int // claims of the group with the share in it
 }
 
 // divide begins a plan of one claim for each idle worker, and returns how many go to the group (class or order) that
 // has the share.
 func (c *carry) divide(idle int, share quantity.Share) int {
 	num, den := share.Fraction()
-	c.plan = pending{limit: idle}
+	c.limit = idle
 	// owed is above -den, so the dividend is not negative: the quotient rounds down, which den-1 turns into up.
 	c.first = int((c.owed + int64(idle)*num + den - 1) / den)
 	return c.first
 }
 
-// settle ends a plan once its claim is answered. If some of its claims went unused (not full), the carry is reset to 0.
-func (c *carry) settle(share quantity.Share, full bool) {
+// settle ends the latest plan if o is the answer to its claim. The carry is reset to 0 if some of its claims went
+// unused (not full).
+func (c *carry) settle(o *engine.Observation, share quantity.Share, full bool) {
+	if o.Ended || c.limit == 0 {
+		return
+	}
 	num, den := share.Fraction()
-	if c.owed += int64(c.plan.limit)*num - int64(c.first)*den; !full {
+	if c.owed += int64(c.limit)*num - int64(c.first)*den; !full {
 		c.owed = 0
 	}
-	c.plan.limit = 0
+	c.limit = 0
 }
 
-// pending is a policy's latest plan, until the answer has shown how many fresh jobs and how many retries it claimed.
-type pending struct {
-	limit    int // most claims of the plan; 0: no plan is pending
-	claimed  [engine.NumClasses]int
-	answered [engine.NumClasses]bool
+// totalClaimed returns the number of jobs that the claim reported by o returned.
+func totalClaimed(o *engine.Observation) int {
+	return o.Claimed[engine.Fresh] + o.Claimed[engine.Retry]
 }
-
-// answers records how many fresh jobs or retries a plan has claimed, and reports whether both numbers are known now.
-func (p *pending) answers(o *engine.Observation) bool {
-	if o.Ended || p.limit == 0 {
-		return false
-	}
-	p.claimed[o.Class], p.answered[o.Class] = o.Count, true
-	return p.answered[engine.Fresh] && p.answered[engine.Retry]
-}
-
-// total returns the number of jobs, fresh and retries, that the plan has claimed, once answers has returned true.
-func (p *pending) total() int { return p.claimed[engine.Fresh] + p.claimed[engine.Retry] }

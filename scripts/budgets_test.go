@@ -26,7 +26,7 @@ type budget struct {
 // budgets has a row for each package: its budget and its goal. `go test ./scripts -run Budgets -v` prints the figures
 // of today, and with -rewrite they become the ceilings.
 var budgets = []budget{
-	{"engine", 3432, 2850},
+	{"engine", 3429, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
 	{"engine/check", 3210, 1650},
 	{"engine/dist", 1027, 1020},
@@ -41,7 +41,7 @@ var budgets = []budget{
 	{"engine/quantity", 807, 480},
 	{"engine/sim", 1942, 1400},
 	{"engine/unfinished", 21, 21}, // of which memstore, check, measure and world know: a type of each before
-	{"policies", 2715, 1850},
+	{"policies", 2685, 1850},
 	{"scenarios", 1111, 800},      // the language with the rooms below it: 4,700 in all
 	{"scenarios/apply", 513, 398}, // of which systems.yaml is the table
 	{"scenarios/chaos", 2323, 1350},
@@ -49,7 +49,7 @@ var budgets = []budget{
 	{"scenarios/checks", 458, 300},
 	{"scenarios/diagnostics", 530, 559},
 	{"scenarios/estimate", 591, 250},
-	{"scenarios/imports", 4379, 3650},
+	{"scenarios/imports", 4375, 3650},
 	{"scenarios/origins", 224, 150}, // qsim explain
 	{"scenarios/pool", 118, 100},
 	{"scenarios/reference", 629, 700},
@@ -60,14 +60,14 @@ var budgets = []budget{
 	{"scenarios/tree", 500, 444}, // YAML with positions
 	{"scenarios/validate", 1055, 600},
 	{"scenarios/verify", 3290, 2600},
-	{"scenarios/world", 4695, 2700},
+	{"scenarios/world", 4698, 2700},
 	{"results", 4350, 2300},
 	{"results/measure", 4695, 3150},
 	{"results/plain", 437, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
 	{"results/report", 6520, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1502, 1700},
 	{"cmd/bench", 4875, 3000}, // of which 90 find out when claims see new jobs
-	{"cmd/cli", 4918, 3600},
+	{"cmd/cli", 4919, 3600},
 	{"cmd/input", 141, 100},
 	{"cmd/play", 1116, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 81_673, 56_000
+	mostLines, goalLines             = 81_640, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one
@@ -95,7 +95,7 @@ var wideStructs = map[string]int{
 
 // helpers are names of functions that every package would write for itself, with the allowed number of functions of
 // that name: one is enough.
-var helpers = map[string]int{"percent": 4, "quantile": 3, "seconds": 3, "shorten": 1}
+var helpers = map[string]int{"percent": 4, "quantile": 3, "seconds": 4, "shorten": 1}
 
 // mostSpelled is the allowed number of values that are converted to text only to be parsed again: none should be.
 const mostSpelled = 0

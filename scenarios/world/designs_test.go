@@ -71,10 +71,8 @@ type watched struct {
 
 // Observe records claims of retries, and passes observations on.
 func (w *watched) Observe(o *engine.Observation) {
-	if !o.Ended && o.Class == engine.Retry {
-		for range o.Count {
-			*w.claims = append(*w.claims, time.Duration(o.Now))
-		}
+	for range o.Claimed[engine.Retry] {
+		*w.claims = append(*w.claims, time.Duration(o.Now))
 	}
 	w.Policy.Observe(o)
 }

@@ -103,14 +103,7 @@ func (t *told) Observe(o *engine.Observation) {
 	if o.Ended {
 		t.checker.Told(t.node)
 		t.goesOn = t.left && o.Error != engine.Timeout && t.checker.MayClaim(t.node) // a worker is free
-	} else if o.Count > t.most[o.Class] {
-		t.checker.Complain(check.Shares, 0, "node %d claimed %d %v jobs, and had planned %d at the most",
-			t.node, o.Count, o.Class, t.most[o.Class])
-	} else if others := o.Kinds &^ t.kinds; others != 0 {
-		t.checker.Complain(check.Shares, 0, "node %d claimed jobs of kinds %b, and had planned %b",
-			t.node, others, t.kinds)
-	}
-	if !o.Ended {
+	} else {
 		t.note(o)
 	}
 	t.Policy.Observe(o)
@@ -119,16 +112,26 @@ func (t *told) Observe(o *engine.Observation) {
 	}
 }
 
-// note records how many jobs of a class the latest claim returned, retries last. If fewer than it might return, it left
-// none that was ready. If as many as planned, and workers are still idle, more jobs may be ready, and the checker
-// expects the node to plan another claim at once.
+// note verifies and records how many jobs the latest claim returned. If fewer than it might return, it left none that
+// was ready. If as many as planned, and workers are still idle, more jobs may be ready, and the checker expects the
+// node to plan another claim at once.
 func (t *told) note(o *engine.Observation) {
-	t.got[o.Class] = o.Count
+	t.got = o.Claimed
+	for class, n := range t.got[:] {
+		if n > t.most[class] {
+			t.checker.Complain(check.Shares, 0, "node %d claimed %d %v jobs, and had planned %d at the most",
+				t.node, n, engine.Class(class), t.most[class])
+		}
+	}
+	if others := o.Kinds &^ t.kinds; others != 0 {
+		t.checker.Complain(check.Shares, 0, "node %d claimed jobs of kinds %b, and had planned %b",
+			t.node, others, t.kinds)
+	}
 	t.checker.Claims(t.node, false)
 	total := t.got[engine.Fresh] + t.got[engine.Retry]
 	more := t.got[engine.Fresh] >= t.allows[engine.Fresh] || t.got[engine.Retry] >= t.allows[engine.Retry]
 	t.left = total >= t.idle || more && total >= t.allows[engine.AnyClass]
-	if o.Class == engine.Retry && t.whole && 0 < total && total < t.idle {
+	if t.whole && 0 < total && total < t.idle {
 		for class, n := range t.got[:] {
 			t.goesOn = t.goesOn || n > 0 && n == t.most[class] && t.checker.MayClaim(t.node)
 		}

@@ -52,13 +52,7 @@ func TestPlansWhenFree(t *testing.T) {
 			right := func() engine.Policy { return plain.Must(policies.New("fifo", nil, 4, nil)) }
 			p := Watch(policy, right, c, true)(0)
 			p.Plan(&engine.View{Idle: 4}, nil)
-			for class, n := range tt.brings {
-				kinds := engine.Kinds(0)
-				if n > 0 {
-					kinds = 1
-				}
-				p.Observe(&engine.Observation{Class: engine.Class(class), Count: n, Kinds: kinds})
-			}
+			p.Observe(&engine.Observation{Claimed: tt.brings, Kinds: 1})
 			p.Plan(&engine.View{Idle: 4}, nil)
 			for range 2 {
 				p.Observe(&engine.Observation{Ended: true})

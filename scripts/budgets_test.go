@@ -26,22 +26,22 @@ type budget struct {
 // budgets has a row for each package: its budget and its goal. `go test ./scripts -run Budgets -v` prints the figures
 // of today, and with -rewrite they become the ceilings.
 var budgets = []budget{
-	{"engine", 3429, 2850},
+	{"engine", 3432, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
 	{"engine/check", 3210, 1650},
 	{"engine/dist", 1027, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
-	{"engine/heap", 85, 83},    // of which 33 are the FIFO that package engine had, and package sim once more
+	{"engine/heap", 194, 191},  // of which 108 are the radix heap of package sim, which memstore's waiting jobs need too
 	{"engine/keyed", 66, 66},
 	{"engine/live", 1295, 1300},
 	{"engine/live/metrics", 308, 280}, // for Prometheus, which package live does without
-	{"engine/memstore", 3149, 2250},
+	{"engine/memstore", 2911, 2250},
 	{"engine/pgstore", 2979, 2130},
 	{"engine/pgstore/pgserver", 531, 500},
 	{"engine/quantity", 807, 480},
-	{"engine/sim", 1942, 1400},
+	{"engine/sim", 1857, 1400},
 	{"engine/unfinished", 21, 21}, // of which memstore, check, measure and world know: a type of each before
-	{"policies", 2685, 1850},
+	{"policies", 2715, 1850},
 	{"scenarios", 1111, 800},      // the language with the rooms below it: 4,700 in all
 	{"scenarios/apply", 513, 398}, // of which systems.yaml is the table
 	{"scenarios/chaos", 2323, 1350},
@@ -60,7 +60,7 @@ var budgets = []budget{
 	{"scenarios/tree", 500, 444}, // YAML with positions
 	{"scenarios/validate", 1055, 600},
 	{"scenarios/verify", 3290, 2600},
-	{"scenarios/world", 4698, 2700},
+	{"scenarios/world", 4695, 2700},
 	{"results", 4350, 2300},
 	{"results/measure", 4695, 3150},
 	{"results/plain", 437, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 81_640, 56_000
+	mostLines, goalLines             = 81_456, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

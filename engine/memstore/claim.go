@@ -153,7 +153,7 @@ func (s *Store) pick(t *engine.Term) uint32 {
 		if best != none && l.priority != bestPriority {
 			break
 		}
-		if s.lines.byKind && !s.admits(t, l) {
+		if l.behind || s.lines.byKind && !s.admits(t, l) {
 			continue
 		}
 		ref := none

@@ -1,6 +1,7 @@
 package memstore
 
 import (
+	"cmp"
 	"slices"
 
 	"qsim/engine"
@@ -10,53 +11,50 @@ import (
 // priority and kind.
 type lines struct {
 	lanes  []lane   // append-only: rows refer to them by index
-	order  []uint16 // lanes ordered by (priority, kind)
+	order  []uint16 // lanes ordered by their keys
 	byKind bool
 	latest uint16 // lane of the latest job
 
-	moved  bool   // the ready key of some job has differed from the time it became ready: no queue is in order of age
-	ages   *treap // search trees of all ready rows by the time they became ready; nil: Stats has not needed them
-	oldest [engine.NumClasses]uint32
+	moved bool // the ready key of some job has differed from the time it became ready: no queue is in order of age
 }
 
-// lane holds the ready jobs of one priority and, once split by kind, one kind.
+// lane holds the ready jobs of one priority and, once split by kind, one kind: either those that may be claimed or those
+// that may not, since an earlier job of their serial key has not ended.
 type lane struct {
+	key      int64 // see laneKey
 	priority int16
 	kind     engine.Kind // job kind; 0 if lanes are not split by kind
+	behind   bool        // its jobs may not be claimed
 	ready    [engine.NumClasses]queue
-	// behind holds ready jobs that may not be claimed, since an earlier job of their serial key has not ended.
-	behind [engine.NumClasses]queue
-	cell   cell // search trees of the jobs in ready, in other orders
+	cell     cell // search trees of the jobs in ready, in other orders
 }
 
-func (l *lane) each(visit func(c engine.Class, q *queue)) {
-	for c := range engine.NumClasses {
-		visit(c, &l.ready[c])
-		visit(c, &l.behind[c])
+// laneKey is the number by which lanes are ordered: by priority, kind, and whether their jobs are behind others.
+func laneKey(priority int16, kind engine.Kind, behind bool) int64 {
+	key := int64(priority)<<32 | int64(kind)<<1
+	if behind {
+		key++
 	}
+	return key
 }
 
-// of returns the index of the lane (queues of ready jobs) for a priority and kind, and adds a lane if there is none.
-func (x *lines) of(priority int16, kind engine.Kind) uint16 {
+// of returns the index of the lane (queues of ready jobs) for a priority, a kind and jobs that may be claimed or stand
+// behind others of their serial key, and adds a lane if there is none.
+func (x *lines) of(priority int16, kind engine.Kind, behind bool) uint16 {
 	if !x.byKind {
 		kind = 0
 	}
-	if int(x.latest) < len(x.lanes) {
-		if l := &x.lanes[x.latest]; l.priority == priority && l.kind == kind {
-			return x.latest
-		}
+	key := laneKey(priority, kind, behind)
+	if int(x.latest) < len(x.lanes) && x.lanes[x.latest].key == key {
+		return x.latest
 	}
-	at, found := slices.BinarySearchFunc(x.order, kind, func(have uint16, _ engine.Kind) int {
-		l := &x.lanes[have]
-		if d := int(l.priority) - int(priority); d != 0 {
-			return d
-		}
-		return int(l.kind) - int(kind)
+	at, found := slices.BinarySearchFunc(x.order, key, func(have uint16, key int64) int {
+		return cmp.Compare(x.lanes[have].key, key)
 	})
 	if !found {
 		i := uint16(len(x.lanes))
 		x.order = slices.Insert(x.order, at, i)
-		x.lanes = append(x.lanes, lane{priority: priority, kind: kind, cell: cell{lane: i}})
+		x.lanes = append(x.lanes, lane{key: key, priority: priority, kind: kind, behind: behind, cell: cell{lane: i}})
 	}
 	x.latest = x.order[at]
 	return x.latest
@@ -70,9 +68,9 @@ func (s *Store) splitByKind() {
 	old := s.lines.lanes
 	s.lines.lanes, s.lines.order, s.lines.byKind, s.lines.latest = nil, nil, true, 0
 	for ref, r := range s.rows.all {
-		if r.lane = s.lines.of(old[r.lane].priority, r.kind); r.state == engine.Ready {
+		if r.lane = s.lines.of(old[r.lane].priority, r.kind, old[r.lane].behind); r.state == engine.Ready {
 			r.place = inList
-			s.lineOf(ref, r).insert(&s.late, ref, r)
+			s.lineOf(r).insert(&s.late, ref, r)
 		}
 	}
 }

@@ -47,7 +47,7 @@ type Store struct {
 	counting bool  // whether running or tenants count the jobs in flight, or their number is limited
 	running  []int // by kind, number of jobs in flight without a reaper; nil: no limit needs it
 	serials  serials
-	indexes  indexes // search trees of all claimable ready jobs
+	indexes  indexes // search trees of all ready jobs
 	tenants  *tenants
 	passed   int         // number of ready jobs before the first that the latest claim took
 	retries  engine.Term // scratch memory for the term of the present claim, limited to retries
@@ -148,7 +148,7 @@ func (s *Store) add(now engine.Time, j *engine.NewJob) error {
 		s.rows.release(ref, r)
 		return fmt.Errorf("enqueue job %d: %w", j.ID, engine.ErrDuplicate)
 	}
-	r.id, r.kind, r.enqueuedAt, r.lane = j.ID, j.Kind, now, s.lines.of(j.Priority, j.Kind)
+	r.id, r.kind, r.enqueuedAt = j.ID, j.Kind, now
 	if j.Payload != nil || s.payloads.chunks != nil {
 		*s.payloads.reach(ref) = j.Payload
 	}
@@ -156,10 +156,12 @@ func (s *Store) add(now engine.Time, j *engine.NewJob) error {
 		r.has |= hasTenant
 		*s.tenantIDs.reach(ref) = j.Tenant
 	}
+	behind := false
 	if j.Serial != 0 {
 		r.has |= hasSerial
-		s.serials.join(ref, j.Serial)
+		behind = s.serials.join(ref, j.Serial)
 	}
+	r.lane = s.lines.of(j.Priority, j.Kind, behind)
 	if j.Delay > 0 {
 		s.toWaiting(ref, r, now.Add(j.Delay), now, engine.PlaceDefault)
 	} else {
@@ -176,45 +178,29 @@ func (s *Store) drop(ref uint32) {
 }
 
 // Stats counts jobs exactly, whatever the limit, since the counts are kept up to date. The jobs that became ready first
-// are the first of the queues or, once a job has had another place, those of search trees by age, built then.
+// are the first of the queues or, once a job has had another place, those of search trees by age, kept from then on.
 func (s *Store) Stats(context.Context, int) (engine.Stats, error) {
 	s.mu.lock()
 	defer s.mu.unlock()
 	now := s.now()
-	st := s.stats
-	first := func(c engine.Class, ref uint32) {
-		st.OldestReady[c] = max(st.OldestReady[c], now.Sub(s.rows.at(ref).dueAt))
-	}
 	if s.lines.moved {
-		s.eachOldest(first)
-		return st, nil
+		s.keep(&s.indexes, sortByDue, nil)
 	}
+	st := s.stats
 	for i := range s.lines.lanes {
-		s.lines.lanes[i].each(func(c engine.Class, q *queue) {
-			if q.size > 0 {
-				first(c, q.peek(&s.late, false))
+		l := &s.lines.lanes[i]
+		for c := range engine.NumClasses {
+			if l.ready[c].size == 0 {
+				continue
 			}
-		})
+			first := l.ready[c].peek(&s.late, false)
+			if s.lines.moved {
+				first = s.indexes[sortByDue].end(l.cell.roots[sortByDue][c], false)
+			}
+			st.OldestReady[c] = max(st.OldestReady[c], now.Sub(s.rows.at(first).dueAt))
+		}
 	}
 	return st, nil
-}
-
-// eachOldest calls visit for the row of each class (fresh, retry) that became ready first.
-func (s *Store) eachOldest(visit func(c engine.Class, ref uint32)) {
-	x := &s.lines
-	if x.ages == nil {
-		x.ages, s.special = &treap{rows: &s.rows, sort: sortByDue}, true
-		for ref, r := range s.rows.all {
-			if r.state == engine.Ready {
-				x.ages.insert(&x.oldest[r.class()], ref)
-			}
-		}
-	}
-	for c, root := range x.oldest {
-		if root != 0 {
-			visit(engine.Class(c), x.ages.end(root, false))
-		}
-	}
 }
 
 // Lead makes engine e the leader for a role until ttl has passed and returns true, or false if another engine leads.

@@ -33,7 +33,6 @@ func (s *Store) prepare(t *engine.Term) error {
 			s.keep(&s.indexes, by, nil)
 		}
 	}
-	s.special = s.special || s.indexes != indexes{} || x != nil
 	return nil
 }
 
@@ -89,31 +88,29 @@ type cell struct {
 // indexes holds, by sort order, the treap of the search trees over ready jobs; nil: no claim has needed that order.
 type indexes [numSorts]*treap
 
-// keep builds, and keeps from then on, search trees in a sort order over the claimable jobs of each lane (one priority
-// and kind) or, with x, of each tenant in it.
+// keep builds, and keeps from then on, search trees in a sort order over the ready jobs of each lane (one priority and
+// kind) or, with x, over the claimable ones of each tenant in it.
 func (s *Store) keep(of *indexes, by sort, x *tenants) {
 	if of[by] != nil {
 		return
 	}
 	s.splitByKind()
+	s.special = true
 	of[by] = &treap{rows: &s.rows, sort: by}
-	s.eachReady(func(ref uint32, r *row) {
+	for ref, r := range s.rows.all {
+		if r.state != engine.Ready || x != nil && s.isBehind(r) {
+			continue
+		}
 		c := &s.lines.lanes[r.lane].cell
 		if x != nil {
 			c = x.ofRow(ref).cell(r.lane)
 		}
 		of[by].insert(&c.roots[by][r.class()], ref)
-	})
-}
-
-// eachReady calls visit for the ready rows of jobs that may be claimed, in an arbitrary but fixed order.
-func (s *Store) eachReady(visit func(ref uint32, r *row)) {
-	for ref, r := range s.rows.all {
-		if r.state == engine.Ready && !s.isBehind(ref, r) {
-			visit(ref, r)
-		}
 	}
 }
+
+// isBehind reports whether a job's row (record) waits behind an earlier job of its serial key (head-of-line blocking).
+func (s *Store) isBehind(r *row) bool { return s.lines.lanes[r.lane].behind }
 
 // insert adds a ready job's row to the search trees of a cell (those of its lane or tenant), one for each order.
 func (x *indexes) insert(c *cell, class engine.Class, ref uint32) {
@@ -132,30 +129,17 @@ func (x *indexes) remove(c *cell, class engine.Class, ref uint32) {
 	}
 }
 
-// join adds the row of a job that becomes ready to the search trees: that by age and, unless an earlier job of its
-// serial key blocks it, those for special claim orders, such as fairness between tenants.
+// join adds the row of a job that becomes ready to the search trees for special claim orders and for its age.
 func (s *Store) join(ref uint32, r *row) {
-	if s.lines.ages != nil {
-		s.lines.ages.insert(&s.lines.oldest[r.class()], ref)
-	}
-	if s.isBehind(ref, r) {
-		return
-	}
 	s.indexes.insert(&s.lines.lanes[r.lane].cell, r.class(), ref)
-	if s.tenants != nil {
+	if s.tenants != nil && !s.isBehind(r) {
 		s.tenants.join(ref, r, s.tenantOf(ref, r))
 	}
 }
 
 func (s *Store) leave(ref uint32, r *row) {
-	if s.lines.ages != nil {
-		s.lines.ages.remove(&s.lines.oldest[r.class()], ref)
-	}
-	if s.isBehind(ref, r) {
-		return
-	}
 	s.indexes.remove(&s.lines.lanes[r.lane].cell, r.class(), ref)
-	if s.tenants != nil {
+	if s.tenants != nil && !s.isBehind(r) {
 		s.tenants.leave(ref, r)
 	}
 }
@@ -207,8 +191,10 @@ func (s *Store) searchCell(best uint32, t *engine.Term, c *cell, of *tenant, by 
 }
 
 // admits reports whether a claim's term (filter, order, limit) may take jobs of a lane (one priority and kind): it
-// selects their kind, whose limit in flight is not reached.
-func (s *Store) admits(t *engine.Term, l *lane) bool { return t.Kinds.Has(l.kind) && !s.full(l.kind) }
+// selects their kind, whose limit in flight is not reached, and no earlier jobs block them.
+func (s *Store) admits(t *engine.Term, l *lane) bool {
+	return t.Kinds.Has(l.kind) && !l.behind && !s.full(l.kind)
+}
 
 // sortOf returns the order of the search trees from which a claim's term is served; with late, that by waiting time.
 func sortOf(t *engine.Term, late bool) sort {

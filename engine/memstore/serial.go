@@ -10,13 +10,9 @@ type serials struct {
 	keyOf slab[uint32]
 }
 
-// isBehind reports whether a job's row (record) waits behind an earlier job of its serial key (head-of-line blocking).
-func (s *Store) isBehind(ref uint32, r *row) bool {
-	return r.has&hasSerial != 0 && s.serials.links.at(ref).prev != 0
-}
-
-// join appends a new job's row to the list of its serial key: the job may be claimed once all before it have ended.
-func (x *serials) join(ref, key uint32) {
+// join appends a new job's row to the list of its serial key, and reports whether it stands behind others there: it may
+// be claimed once all before it have ended.
+func (x *serials) join(ref, key uint32) (behind bool) {
 	if x.keys == nil {
 		x.keys = make(map[uint32]list)
 	}
@@ -24,6 +20,7 @@ func (x *serials) join(ref, key uint32) {
 	l := x.keys[key]
 	x.insertAfter(&l, ref, l.tail)
 	x.keys[key] = l
+	return l.head != ref+1
 }
 
 // leaveSerial removes a job that has ended from the list of its serial key. If it was the first, the next one may be
@@ -32,17 +29,21 @@ func (s *Store) leaveSerial(ref uint32) {
 	x := &s.serials
 	key, next := *x.keyOf.at(ref), x.links.at(ref).next
 	l := x.keys[key]
-	moves := l.head == ref+1 && next != 0 && s.rows.at(next-1).state == engine.Ready
-	if moves {
-		s.unready(next - 1)
-	}
+	first := l.head == ref+1
 	if x.remove(&l, ref); l.head == 0 {
 		delete(x.keys, key)
-	} else {
-		x.keys[key] = l
+		return
 	}
-	if moves {
-		follower := s.rows.at(next - 1)
+	if x.keys[key] = l; !first {
+		return
+	}
+	follower := s.rows.at(next - 1)
+	ready := follower.state == engine.Ready
+	if ready {
+		s.unready(next - 1)
+	}
+	follower.lane = s.lines.of(s.lines.lanes[follower.lane].priority, follower.kind, false)
+	if ready {
 		s.toReadyAt(next-1, follower, follower.dueAt, follower.key)
 	}
 }

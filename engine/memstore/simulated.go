@@ -79,7 +79,8 @@ func (s *Store) Redrive(revive func(engine.JobID) bool, reset bool, dst []engine
 			r.has &^= hasHistory
 		}
 		if r.has&hasSerial != 0 {
-			s.serials.join(ref, *s.serials.keyOf.at(ref))
+			behind := s.serials.join(ref, *s.serials.keyOf.at(ref))
+			r.lane = s.lines.of(s.lines.lanes[r.lane].priority, r.kind, behind)
 		}
 		s.toReady(ref, r, now, now, engine.PlaceDefault)
 		dst = append(dst, s.promotion(ref, r))
@@ -143,14 +144,14 @@ func (s *Store) countAhead(r *row) int {
 	n, priority := 0, s.lines.lanes[r.lane].priority
 	for i := range s.lines.lanes {
 		l := &s.lines.lanes[i]
-		l.each(func(_ engine.Class, q *queue) {
+		for c := range l.ready {
 			switch {
 			case l.priority < priority:
-				n += int(q.size)
+				n += int(l.ready[c].size)
 			case l.priority == priority:
-				n += int(s.late.countBefore(q.root, r))
+				n += int(s.late.countBefore(l.ready[c].root, r))
 			}
-		})
+		}
 	}
 	return n
 }

@@ -41,7 +41,7 @@ func (s *Store) toReadyAt(ref uint32, r *row, dueAt, key engine.Time) {
 	r.state, r.place, r.dueAt, r.key = engine.Ready, inList, dueAt, key
 	s.mu.ready++
 	s.stats.Ready[r.class()]++
-	s.lineOf(ref, r).insert(&s.late, ref, r)
+	s.lineOf(r).insert(&s.late, ref, r)
 	if key != dueAt {
 		s.lines.moved = true
 	}
@@ -57,17 +57,12 @@ func (s *Store) unready(ref uint32) *row {
 	if s.special {
 		s.leave(ref, r)
 	}
-	s.lineOf(ref, r).remove(&s.late, ref, r)
+	s.lineOf(r).remove(&s.late, ref, r)
 	return r
 }
 
-// lineOf returns the queue to which a ready job's row belongs, by lane, class and whether it must wait for another.
-func (s *Store) lineOf(ref uint32, r *row) *queue {
-	if s.isBehind(ref, r) {
-		return &s.lines.lanes[r.lane].behind[r.class()]
-	}
-	return &s.lines.lanes[r.lane].ready[r.class()]
-}
+// lineOf returns the queue to which a ready job's row belongs, by lane and class.
+func (s *Store) lineOf(r *row) *queue { return &s.lines.lanes[r.lane].ready[r.class()] }
 
 // unplace takes a job's row (record) out of the queue, list or tree that holds it and out of the counts.
 func (s *Store) unplace(ref uint32, r *row) {

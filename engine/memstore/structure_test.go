@@ -73,22 +73,20 @@ func checkReady(t fatal, s *Store, visit func(uint32, string) *row, stats *engin
 	}
 	for i, at := range s.lines.order {
 		l := &s.lines.lanes[at]
-		if s.lines.of(l.priority, l.kind) != at || l.cell.lane != at {
+		if s.lines.of(l.priority, l.kind, l.behind) != at || l.cell.lane != at {
 			t.Fatalf("lane %d is not the one of its key", at)
 		}
 		if i > 0 {
-			if p := &s.lines.lanes[s.lines.order[i-1]]; p.priority > l.priority || p.priority == l.priority && p.kind >= l.kind {
+			if p := &s.lines.lanes[s.lines.order[i-1]]; p.priority > l.priority || p.priority == l.priority && p.kind > l.kind || p.key >= l.key {
 				t.Fatalf("lanes of %d, %d are out of order", p.priority, l.priority)
 			}
 		}
-		for k := range 2 * len(l.ready) {
-			c := k / 2
-			q := [...]*queue{&l.ready[c], &l.behind[c]}[k%2]
-			size := 0
+		for c := range l.ready {
+			q, size := &l.ready[c], 0
 			ready := func(ref uint32, where string, p place) *row {
 				r := visit(ref, where)
-				if behind := s.isBehind(ref, r); behind != (k%2 == 1) {
-					t.Fatalf("row %+v is in line: %v", r, behind)
+				if behind := r.has&hasSerial != 0 && s.serials.links.at(ref).prev != 0; behind != l.behind {
+					t.Fatalf("row %+v is behind another: %v", r, behind)
 				}
 				if r.state != engine.Ready || r.place != p || r.lane != at || r.class() != engine.Class(c) || s.lines.byKind && r.kind != l.kind {
 					t.Fatalf("row %+v is in %s of lane %d, class %d", r, where, at, c)
@@ -102,19 +100,6 @@ func checkReady(t fatal, s *Store, visit func(uint32, string) *row, stats *engin
 				t.Fatalf("a queue holds %d rows and says %d", size, q.size)
 			}
 			stats.Ready[c] += size
-		}
-	}
-	for c, root := range s.lines.oldest {
-		if s.lines.ages == nil {
-			continue
-		}
-		size := checkTree(t, s.lines.ages, root, func(ref uint32) {
-			if r := s.rows.at(ref); r.state != engine.Ready || r.class() != engine.Class(c) {
-				t.Fatalf("row %+v is in the tree by age of class %d", r, c)
-			}
-		})
-		if size != stats.Ready[c] {
-			t.Fatalf("the tree by age of class %d has %d rows of %d", c, size, stats.Ready[c])
 		}
 	}
 }
@@ -301,7 +286,11 @@ func checkSerials(t fatal, s *Store) {
 func checkSides(t fatal, s *Store) {
 	t.Helper()
 	claimable := 0
-	s.eachReady(func(uint32, *row) { claimable++ })
+	for _, r := range s.rows.all {
+		if r.state == engine.Ready && !s.isBehind(r) {
+			claimable++
+		}
+	}
 	for i := range s.lines.lanes {
 		l := &s.lines.lanes[i]
 		for by, x := range s.indexes {

@@ -1,6 +1,7 @@
 package memstore
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -77,15 +78,7 @@ func (s *Store) newTenants() {
 	byKey := treap{rows: &s.rows}
 	x.indexes[sortByKey] = &byKey
 	x.halved = halvings(s.at)
-	var line []uint32
-	s.eachReady(func(ref uint32, _ *row) { line = append(line, ref) })
-	byDue := treap{rows: &s.rows, sort: sortByDue}
-	slices.SortFunc(line, func(a, b uint32) int {
-		if byDue.before(s.rows.at(a), s.rows.at(b)) {
-			return -1
-		}
-		return 1
-	})
+	var line []uint32 // claimable ready rows
 	for ref, r := range s.rows.all {
 		if r.state != engine.Dead {
 			t := x.called(s.tenantOf(ref, r))
@@ -95,12 +88,19 @@ func (s *Store) newTenants() {
 				x.started(ref, s.at)
 			}
 		}
+		if r.state == engine.Ready && !s.isBehind(r) {
+			line = append(line, ref)
+		}
 	}
+	slices.SortFunc(line, func(a, b uint32) int {
+		p, q := s.rows.at(a), s.rows.at(b)
+		return cmp.Or(cmp.Compare(p.dueAt, q.dueAt), cmp.Compare(p.id, q.id))
+	})
 	for _, ref := range line {
 		r := s.rows.at(ref)
 		x.join(ref, r, s.tenantOf(ref, r))
 	}
-	s.tenants, s.counting = x, true
+	s.tenants, s.counting, s.special = x, true, true
 }
 
 // mostFew is the lowest tenant ID for which a tenant is looked up in a map rather than a slice.

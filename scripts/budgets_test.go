@@ -35,7 +35,7 @@ var budgets = []budget{
 	{"engine/keyed", 66, 66},
 	{"engine/live", 1295, 1300},
 	{"engine/live/metrics", 308, 280}, // for Prometheus, which package live does without
-	{"engine/memstore", 2911, 2250},
+	{"engine/memstore", 2908, 2250},
 	{"engine/pgstore", 2979, 2130},
 	{"engine/pgstore/pgserver", 531, 500},
 	{"engine/quantity", 807, 480},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 81_456, 56_000
+	mostLines, goalLines             = 81_453, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -8,10 +8,10 @@ import (
 	"qsim/engine"
 )
 
-// answered stores the answers to one engine's commits, for batches that come again, until the engine has confirmed that
-// it received them.
+// answered stores the answers to the commits of one life of a node, for batches that come again, until its engine has
+// confirmed that it received them.
 type answered struct {
-	engine  engine.EngineID // node and life whose commits these are
+	life    uint32
 	settled uint64          // sequence number up to which the engine has received all answers
 	batches []answeredBatch // the answers; entries up to settled are free
 }
@@ -52,16 +52,13 @@ func (a *answered) remember(seq uint64, results []engine.Result) {
 func (s *Store) memoryOf(e engine.EngineID) *answered {
 	node := int(e.Node())
 	for len(s.batches) <= node {
-		s.batches = append(s.batches, nil)
+		s.batches = append(s.batches, answered{})
 	}
-	a := s.batches[node]
-	switch {
-	case a == nil:
-		a = &answered{engine: e}
-		s.batches[node] = a
-	case a.engine.Generation() < e.Generation():
-		*a = answered{engine: e}
-	case a.engine != e:
+	a := &s.batches[node]
+	switch life := e.Generation(); {
+	case a.life < life:
+		*a = answered{life: life}
+	case a.life > life:
 		return nil
 	}
 	return a

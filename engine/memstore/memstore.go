@@ -55,7 +55,7 @@ type Store struct {
 
 	stats   engine.Stats
 	leaders [engine.NumOps]leader // by role
-	batches []*answered           // answers by node; nil: the node has committed nothing
+	batches []answered            // answers to commits by node
 	lives   []uint32              // by node, number of calls of NextLife
 }
 

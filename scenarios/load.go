@@ -44,9 +44,9 @@ func Load(name string, src []byte, sets []Override) (*Scenario, diagnostics.List
 	l.add(problems, "")
 	given := l.expand(named(file, name), "")
 	for i, set := range sets {
-		given = l.override(given, i, set)
+		given = l.expand(l.override(given, i, set), "") // at once: the next one may lead into it
 	}
-	return l.finish(l.expand(given, ""))
+	return l.finish(given)
 }
 
 // named returns a scenario's YAML tree with a key name: if it has none, its file's base name, if that is valid.

@@ -251,8 +251,9 @@ func TestShortForms(t *testing.T) {
 		})
 	}
 	sc := load(t, "policies: [fifo, lifo]\n"+smallest, Override{Path: "policies.fifo.label", Value: "F"}, Override{Path: "jobs.mail.arrivals", Value: "5/s"},
-		Override{Path: "objectives", Value: "[dead.count below 3]"})
-	if sc.Policies[0].Label != "F" || sc.Jobs[0].Arrivals.Rate.PerSecond() != 5 || len(sc.Objectives) != 1 {
+		Override{Path: "objectives", Value: "[dead.count below 3]"}, Override{Path: "policies.+", Value: "adaptive-lifo"}, Override{Path: "policies.adaptive-lifo.label", Value: "R"},
+		Override{Path: "jobs.mail.arrivals.stop", Value: "1m"})
+	if sc.Policies[0].Label != "F" || sc.Policies[2].Label != "R" || sc.Jobs[0].Arrivals.Rate.PerSecond() != 5 || sc.Jobs[0].Arrivals.Stop == nil || len(sc.Objectives) != 1 {
 		t.Errorf("%+v", sc)
 	}
 }

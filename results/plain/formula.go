@@ -8,8 +8,8 @@ import (
 
 const number = `(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]{1,2})?`
 
-// quantity matches signed numbers with a unit, such as -5%, which no spreadsheet evaluates as a formula.
-var quantity = regexp.MustCompile(`^[-+](?:` + number + `(?:%|[kM]|/(?:s|m|min|h|d))|` +
+// withUnit matches signed numbers with a unit, such as -5%, which no spreadsheet evaluates as a formula.
+var withUnit = regexp.MustCompile(`^[-+](?:` + number + `(?:%|[kM]|/(?:s|m|min|h|d))|` +
 	`(?:` + number + `(?:ns|us|µs|μs|ms|s|m|h|d))+)$`)
 
 // Inert returns the text of a CSV cell, after an apostrophe if a spreadsheet would evaluate it as a formula. Numbers,
@@ -18,7 +18,7 @@ func Inert(cell string) string {
 	if len(cell) < 2 || !strings.ContainsRune("=+-@'", rune(cell[0])) {
 		return cell
 	}
-	if _, err := strconv.ParseFloat(strings.TrimSuffix(cell, "%"), 64); err == nil || quantity.MatchString(cell) {
+	if _, err := strconv.ParseFloat(strings.TrimSuffix(cell, "%"), 64); err == nil || withUnit.MatchString(cell) {
 		return cell
 	}
 	return "'" + cell

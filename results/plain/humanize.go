@@ -11,6 +11,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"qsim/engine/quantity"
 )
 
 // Missing is the text that stands for a missing value in tables.
@@ -55,16 +57,9 @@ func clock(d time.Duration) string {
 	return pair(24*time.Hour, "d", time.Hour, "h")
 }
 
-// Setting returns a duration as scenario files write it: 30m, 1h30m, 500ms.
+// Setting returns a duration, at least 0, as scenario files write it: 30m, 1h30m, 500ms.
 func Setting(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
+	return quantity.Duration(d).String()
 }
 
 // Span returns a window of virtual time as text: "10m–15m", or "at 2m5s" if both ends are equal.

@@ -36,16 +36,19 @@ func TestClassSeries(t *testing.T) {
 	}
 }
 
-// TestStrangeJobs plays events of a job that was never enqueued or claimed, and of a class that the settings lack.
+// TestStrangeJobs plays events of a job that was never enqueued or claimed, and of a class that the settings lack: a job
+// of that class starves after a second.
 func TestStrangeJobs(t *testing.T) {
-	tp := newTape(settings(), 0)
+	set := settings()
+	set.StarvedAfter = []time.Duration{time.Minute, time.Minute}
+	tp := newTape(set, 0)
 	tp.enqueued[1] = 15 // by its age alone
 	tp.take(20, 1)
 	tp.play(engine.Event{At: at(21), Kind: engine.Extended, Job: 1, Token: 1})
 	tp.loseLease(22, 1, 1)
 	tp.enqueue(30, 2, 2)
-	tp.run(31, 2, 30, 1)
-	check(t, tp.Finish(at(100), nil), map[string]float64{"leases.expired": 1, "duplicates.count": 0})
+	tp.run(33, 2, 30, 1)
+	check(t, tp.Finish(at(100), nil), map[string]float64{"leases.expired": 1, "duplicates.count": 0, "starved.longest": 2})
 }
 
 // TestFreedWorkerOfAClass frees a worker at a timeout: in the view of its job's class, too, it was busy until then.

@@ -12,8 +12,8 @@ import (
 // claimed. How long it starved is known from its wait at the claim; claims of other jobs meanwhile are counted when
 // they are made, by looking at the queues of ready jobs.
 type starving struct {
-	lanes    []lane      // queues of ready fresh jobs, by kind
-	own      [][]*lane   // queues of ready fresh jobs, by kind and tenant; nil: no query needs crowding by that tenant
+	lanes    []lane      // queues of ready fresh jobs, by kind; the last one is of all kinds that the settings lack
+	own      [][]*lane   // the same by kind and tenant; nil: no query needs crowding by that tenant
 	hungers  []*hunger   // spells of starvation by filter; the first is of all jobs
 	byTenant [][]*hunger // spells by the tenant of their filter; 0: those of filters without a tenant
 	crowded  []*hunger   // spells during which claims of other jobs are counted
@@ -24,7 +24,7 @@ type starving struct {
 const starvedByDefault = time.Second
 
 func newStarving(s *Settings) starving {
-	kinds := max(len(s.Classes), 1)
+	kinds := len(s.Classes) + 1
 	b := starving{lanes: make([]lane, kinds), own: make([][]*lane, kinds)}
 	for kind := range b.lanes {
 		b.lanes[kind].after = starvedByDefault
@@ -33,14 +33,6 @@ func newStarving(s *Settings) starving {
 		}
 	}
 	return b
-}
-
-// limit returns the threshold of a class: the longest wait of a fresh job that does not count as starving.
-func (b *starving) limit(kind engine.Kind) time.Duration {
-	if int(kind) < len(b.lanes) {
-		return b.lanes[kind].after
-	}
-	return starvedByDefault
 }
 
 // of returns the starvation record (hunger) for the jobs that pass a filter, a new one if there is none. If crowding is
@@ -71,17 +63,20 @@ func (b *starving) of(f filter, crowding bool) *hunger {
 	return h
 }
 
+// queues returns the queue of ready fresh jobs of a class, and that of the class and a tenant, nil if it is not needed.
+func (b *starving) queues(kind engine.Kind, tenant engine.TenantID) (all, own *lane) {
+	i := min(int(kind), len(b.lanes)-1)
+	return &b.lanes[i], element(b.own[i], tenant)
+}
+
 // ready counts a fresh job that becomes ready now, for measuring starvation.
 func (b *starving) ready(now engine.Time, kind engine.Kind, tenant engine.TenantID) {
-	if int(kind) >= len(b.lanes) {
-		return
+	all, own := b.queues(kind, tenant)
+	if all.push(now); all.live == 1 {
+		b.calm = min(b.calm, now.Add(all.after))
 	}
-	l := &b.lanes[kind]
-	if l.push(now); l.live == 1 {
-		b.calm = min(b.calm, now.Add(l.after))
-	}
-	if own := b.own[kind]; int(tenant) < len(own) && own[tenant] != nil {
-		own[tenant].push(now)
+	if own != nil {
+		own.push(now)
 	}
 }
 
@@ -101,19 +96,18 @@ func (b *starving) judge(now engine.Time, k *claim) {
 // left removes a fresh job that is no longer ready from the ready queues, and reports whether it starved: whether it
 // waited too long.
 func (b *starving) left(now engine.Time, kind engine.Kind, tenant engine.TenantID, waited time.Duration) bool {
+	all, own := b.queues(kind, tenant)
 	since := now - engine.Time(waited)
-	if int(kind) < len(b.lanes) {
-		b.lanes[kind].leave(since)
-		if own := b.own[kind]; int(tenant) < len(own) && own[tenant] != nil {
-			own[tenant].leave(since)
-		}
+	if all.leave(since); own != nil {
+		own.leave(since)
 	}
-	return waited > b.limit(kind) && b.starved(now, kind, tenant, waited)
+	return waited > all.after && b.starved(now, kind, tenant, waited)
 }
 
 // starved records the spell for which a fresh job has starved by now, given its wait; false if it has not starved.
 func (b *starving) starved(now engine.Time, kind engine.Kind, tenant engine.TenantID, waited time.Duration) bool {
-	hungry := waited - b.limit(kind)
+	all, _ := b.queues(kind, tenant)
+	hungry := waited - all.after
 	if hungry <= 0 {
 		return false
 	}

@@ -88,9 +88,6 @@ func NewCollector(s *Settings, policy int) *Collector {
 	c.impatient = c.anyPatience("")
 	c.cohorts, c.narrow = newCohorts(c.sets), c.views[1:]
 	for _, v := range c.views {
-		if v != all {
-			v.keepAsked(c.questions)
-		}
 		v.begin()
 	}
 	return c

@@ -28,19 +28,18 @@ func (c *Collector) Enqueued(at engine.Time, j *engine.NewJob) {
 	if j.Delay <= 0 {
 		c.starving.ready(at, j.Kind, j.Tenant)
 	}
-	sets := c.setsOf(at, j.Kind, j.Tenant)
-	for _, s := range sets {
+	first := c.copyOf(j.ID) == 0
+	for _, s := range c.setsOf(at, j.Kind, j.Tenant) {
 		s.enqueued++
-	}
-	if c.copyOf(j.ID) > 0 {
-		c.onResubmitted(j.ID)
-		return
-	}
-	for _, s := range sets {
-		s.callers++
-		if c.impatient && element(c.settings.Patience, j.Kind) > 0 {
-			s.patient++
+		if first {
+			s.callers++
+			if c.impatient && element(c.settings.Patience, j.Kind) > 0 {
+				s.patient++
+			}
 		}
+	}
+	if !first {
+		c.onResubmitted(j.ID)
 	}
 }
 
@@ -69,13 +68,10 @@ type claim struct {
 }
 
 // Leased counts a claim of a job under lease l, for engine.JobRecorder.
-func (c *Collector) Leased(at engine.Time, _ int32, l *engine.Lease) { c.leased(at, l, l.Class()) }
-
-// leased counts a claim of the job of lease l, as a job of the given priority class (fresh or retry).
-func (c *Collector) leased(at engine.Time, l *engine.Lease, class engine.Class) {
+func (c *Collector) Leased(at engine.Time, _ int32, l *engine.Lease) {
 	c.pass(at)
 	var k claim // set field by field: a composite literal would be built elsewhere and copied
-	k.Lease, k.class, k.waited, k.enqueued = l, class, max(int64(l.Waited), 0), at-engine.Time(l.Age)
+	k.Lease, k.class, k.waited, k.enqueued = l, l.Class(), max(int64(l.Waited), 0), at-engine.Time(l.Age)
 	k.bucket = bucketOf(k.waited)
 	c.whole.claimed(&k)
 	for _, v := range c.narrow {

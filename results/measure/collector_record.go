@@ -15,7 +15,7 @@ func (c *Collector) Record(e *engine.Event) {
 	case engine.Promoted:
 		c.Promoted(e.At, e.Node, &engine.Promotion{Job: e.Job, Kind: e.JobKind, Tenant: e.Tenant, Class: e.Class})
 	case engine.Leased:
-		c.leased(e.At, leaseOf(e), e.Class)
+		c.Leased(e.At, e.Node, leaseOf(e))
 	case engine.Started:
 		c.Started(e.At, e.Node, e.Slot, leaseOf(e), e.Waited)
 	case engine.Finished, engine.Aborted:

@@ -47,8 +47,8 @@ type MetricInfo struct {
 	KM        bool    // computed by the Kaplan–Meier estimator
 }
 
-// basis is the data from which a metric is computed: jobs enqueued in a window, events in a window of time, events
-// since a storm, or all events.
+// basis is the data from which a metric is computed: jobs enqueued in a window, events in a window of time, or events
+// since a storm.
 type basis uint8
 
 const (
@@ -56,7 +56,6 @@ const (
 	onClock               // events in a window of the clock
 	onHunger              // times at which jobs starve, in a window of the clock
 	onStorm               // events after a storm
-	onEvents              // all events recorded
 )
 
 // metric is the description of a metric with the function that computes it from the counts of a Collector.

@@ -153,8 +153,8 @@ func countMetrics() []metric {
 	return []metric{
 		ofClock(fact("claims", "claims", "claims", "jobs claimed"),
 			func(q *question) Value { return count(q.clock.allClaims()) }),
-		{basis: onEvents, of: func(q *question) Value { return count(q.events) }, MetricInfo: fact("events", "events",
-			"events", "events recorded, warm-up included").only(0, "it is of the whole run")},
+		ofClock(fact("events", "events", "events", "events recorded, warm-up included").only(0, "it is of the whole run"),
+			func(q *question) Value { return count(q.events) }),
 		ofJobs(fact("jobs", "jobs", "jobs", "jobs enqueued"), func(q *question) Value { return count(q.jobs.enqueued) }),
 		ofJobs(less("retries_total", "claims", "retries", "retries.total, by the name that operators use"),
 			func(q *question) Value { return count(q.jobs.retries) }),

@@ -56,6 +56,9 @@ func (c *Collector) question(q Query) question {
 	default:
 		f := c.filterOf(q)
 		asked.view = among(&c.views, func(v *view) bool { return v.filter == f }, func() *view { return newView(c, f) })
+		if m.basis == onStorm || m.Name == backlogArea {
+			asked.view.follow(m.Name == recoveryTime)
+		}
 		if m.basis != onClock {
 			break
 		}

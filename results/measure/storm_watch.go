@@ -50,21 +50,18 @@ func (w *stormWatch) recovered(end engine.Time, left bool) Value {
 // stormState holds the backlog and the waits from before the first storm, and measures how long they take to return to
 // that level after each storm.
 type stormState struct {
-	calm       *clockWindow // window between warm-up and the first storm; nil: no storm
-	inCalm     bool
-	levels     *backlogLevels // numbers of ready jobs before the first storm; nil: storms are not followed
+	calm       *clockWindow   // window between warm-up and the first storm; nil: no storm
+	levels     *backlogLevels // numbers of ready jobs before the first storm; nil: no query is for what follows
 	backlog    float64        // mean number of ready jobs before the first storm
 	drainLevel int64
-	begun      bool        // the first storm has begun, and some query is for what follows
 	excess     float64     // backlog above its earlier mean since the first storm, in job·ns
-	until      engine.Time // end of arrivals
 	since      engine.Time // latest change of the number of ready jobs, or edge of a window
 	watches    []*stormWatch
 	draining   []*stormWatch
 	recoveries []*recovery // sliding windows still needed
 }
 
-// watchStorms sets up the measurement of how backlog and waits return to normal after each storm of the scenario.
+// watchStorms sets the time before the first storm and the end of each storm of the scenario.
 func (v *view) watchStorms() {
 	s := v.settings
 	if len(s.Storms) == 0 {
@@ -73,36 +70,21 @@ func (v *view) watchStorms() {
 	first := slices.MinFunc(s.Storms, func(a, b Window) int { return cmp.Compare(a.From, b.From) })
 	v.storms.calm = &clockWindow{stretch: stretch{engine.Time(s.Warmup), engine.Time(max(first.From, s.Warmup))}}
 	v.windows = append(v.windows, v.storms.calm)
-	v.storms.levels, v.storms.until = new(backlogLevels), engine.Time(s.Duration)
 	for _, storm := range s.Storms {
 		watch := &stormWatch{name: storm.Name, over: engine.Time(storm.To), drainedAt: -1, candidate: -1, recoveredAt: -1}
-		if window := recoveryWindow(v.rest, storm); window > 0 {
-			watch.recovery = among(&v.storms.recoveries, func(r *recovery) bool { return r.window == window },
-				func() *recovery { return newRecovery(s, window) })
-		}
 		v.storms.watches = append(v.storms.watches, watch)
 	}
 }
 
-// keepAsked drops the measurements around storms (recovery of waits, drain of the backlog) that no query needs.
-func (v *view) keepAsked(all []question) {
-	recovers := v.isAsked(all, recoveryTime)
-	if !recovers {
-		v.storms.recoveries = nil
-		for _, w := range v.storms.watches {
-			w.recovery = nil
+// follow makes the view measure how its backlog and, if waits is set, its waits return to normal after each storm.
+func (v *view) follow(waits bool) {
+	for i, watch := range v.storms.watches {
+		made(&v.storms.levels)
+		if window := recoveryWindow(v.rest, v.settings.Storms[i]); waits && window > 0 {
+			watch.recovery = among(&v.storms.recoveries, func(r *recovery) bool { return r.window == window },
+				func() *recovery { return newRecovery(v.settings, window) })
 		}
 	}
-	if !recovers && !v.isAsked(all, backlogArea) && !v.isAsked(all, drainTime) {
-		v.storms.levels = nil
-	}
-}
-
-// isAsked reports whether a query of the run is for the given metric and for the jobs that the view measures.
-func (v *view) isAsked(all []question, metric string) bool {
-	return slices.ContainsFunc(all, func(q question) bool {
-		return q.view == v && q.Metric == metric || v.isAsked(q.parts, metric)
-	})
 }
 
 // stormOf returns the measurements of the storm of the given name, of the last one if that is ""; nil: there is none.
@@ -127,29 +109,28 @@ func (v *view) hold(ready int64) {
 		return
 	}
 	switch {
-	case s.inCalm:
+	case s.since < s.calm.from:
+	case s.since < s.calm.to:
 		s.levels[bucketOf(max(ready, 0))] += int64(span)
-	case s.begun:
+	default:
 		if len(s.draining) > 0 {
 			v.checkDrains(ready)
 		}
-		if above := float64(ready) - s.backlog; above > 0 && s.since < s.until {
+		if above := float64(ready) - s.backlog; above > 0 && s.since < engine.Time(v.settings.Duration) {
 			s.excess += float64(above * float64(span))
 		}
 	}
 	s.since = v.now
 }
 
-// onStormEdge handles the beginning of the first storm and the end of any storm.
+// onStormEdge handles the beginning of the first storm and the end of any storm, if they are followed.
 func (v *view) onStormEdge() {
 	s := &v.storms
-	if s.calm == nil {
+	if s.levels == nil {
 		return
 	}
 	v.hold(v.ready())
-	s.inCalm = s.levels != nil && s.calm.covers(v.now)
-	if v.now >= s.calm.to && !s.begun && s.levels != nil {
-		s.begun = true
+	if v.now == s.calm.to {
 		v.onCalmOver()
 	}
 	v.onStormOver()

@@ -35,12 +35,11 @@ type view struct {
 
 	level [numAreas]int64 // present levels, see freshArea
 
-	boundary   engine.Time // latest end of the segment under way
-	segment    segment
-	edges      []engine.Time  // future begins and ends of windows, ascending
-	windows    []*clockWindow // the first is the whole run
-	open       []*clockWindow // windows that contain the present time
-	fencedLate uint64         // stale commits after the end of arrivals, added to those of the whole run
+	boundary engine.Time // latest end of the segment under way
+	segment  segment
+	edges    []engine.Time  // future begins and ends of windows, ascending
+	windows  []*clockWindow // the first is the whole run
+	open     []*clockWindow // windows that contain the present time
 
 	gaps    claimGaps
 	deficit deficit
@@ -137,8 +136,8 @@ func (v *view) onBoundary() {
 	for _, w := range v.open {
 		w.add(&v.segment, v.now)
 	}
-	if v.segment.from >= v.windows[0].to {
-		v.fencedLate += v.segment.fenced
+	if whole := v.windows[0]; v.segment.from >= whole.to { // stale commits count to the end of the run
+		whole.fenced += v.segment.fenced
 	}
 	next := engine.Never
 	if v.series != nil {
@@ -192,8 +191,10 @@ func (v *view) onEdge() {
 func (v *view) stop(end engine.Time) {
 	v.cross(end)
 	v.now = end
-	v.hold(v.ready())
-	v.checkDrains(v.ready())
+	if v.storms.levels != nil {
+		v.hold(v.ready())
+		v.checkDrains(v.ready())
+	}
 	if v.level[freshArea] > 0 {
 		v.endStretch()
 	}
@@ -222,7 +223,6 @@ func (v *view) close(nothing bool) {
 			w.shares.end(v.tenants)
 		}
 	}
-	v.windows[0].fenced += v.fencedLate
 }
 
 // claimed counts a claim of a job that the view measures: it is no longer ready, and a fresh one ends a claim gap.

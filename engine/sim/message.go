@@ -99,26 +99,21 @@ func (s *Sim) execute(m *message) {
 	s.queue.pushNext(&s.queue.replies, s.now.Add(d), reply, m)
 }
 
-// madeReady returns how many jobs a commit made claimable, so that nodes are woken for them.
-func (s *Sim) madeReady(m *message) int {
-	n := 0
+// madeReady returns how many jobs a commit made claimable at once, so that nodes are woken for them.
+func (s *Sim) madeReady(m *message) (n int) {
 	for i := range m.Results {
-		if r := &m.Results[i]; r.Status == engine.Applied && m.makesReady(i, s.cfg.Held, s.cfg.MakesRoom) {
+		ready := s.cfg.MakesRoom
+		switch m.Batch.Outcomes[i].Verb {
+		case engine.Return, engine.Redo:
+			ready = true
+		case engine.Nack, engine.Snooze:
+			ready = ready || s.cfg.Held
+		}
+		if ready && m.Results[i].Status == engine.Applied {
 			n++
 		}
 	}
 	return n
-}
-
-// makesReady reports whether the i-th outcome of a commit made its job, or with makesRoom another, claimable at once.
-func (m *message) makesReady(i int, held, makesRoom bool) bool {
-	switch m.Batch.Outcomes[i].Verb {
-	case engine.Return, engine.Redo:
-		return true
-	case engine.Nack, engine.Snooze:
-		return held || makesRoom
-	}
-	return makesRoom
 }
 
 // refuseSome draws which outcomes of a commit the store leaves unapplied, under a fault that refuses a share.

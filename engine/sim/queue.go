@@ -66,8 +66,18 @@ func (q *queue) init(nodes int) {
 // the rank of the events in that part: the rank of controls (injected faults) for the heap of rare events.
 func (q *queue) next() (at engine.Time, from rank) {
 	at, from = q.usual()
-	if len(q.others) > 0 && q.others[0].at <= at && q.otherFirst(at, from) {
-		at, from = q.others[0].at, control
+	if len(q.others) == 0 || q.others[0].at > at {
+		return at, from
+	}
+	seq := uint64(1<<rankBits - 1) // behind the one other event of its kind that there may be
+	switch from {
+	case request:
+		seq = q.requests.head.seq
+	case reply:
+		seq = q.replies.head.seq
+	}
+	if q.others[0].Before(event{at: at, order: uint64(from)<<rankBits | seq}) {
+		return q.others[0].at, control
 	}
 	return at, from
 }
@@ -91,23 +101,6 @@ func (q *queue) usual() (at engine.Time, from rank) {
 		at, from = q.timers.first, timer
 	}
 	return at, from
-}
-
-// otherFirst reports whether the first event in the heap of rare events, others, comes before the first one elsewhere.
-func (q *queue) otherFirst(at engine.Time, from rank) bool {
-	top := &q.others[0]
-	r := rank(top.order >> rankBits)
-	if top.at != at || r != from {
-		return top.at < at || r < from
-	}
-	seq := top.order & (1<<rankBits - 1)
-	switch from {
-	case request:
-		return seq < q.requests.head.seq
-	case reply:
-		return seq < q.replies.head.seq
-	}
-	return true // there is at most one other event of that kind
 }
 
 // push adds a pending event of any rank (kind), for index ref, to others, the heap of rare events.

@@ -157,11 +157,11 @@ func (s *slab[T]) reach(ref uint32) *T {
 	return &chunk[ref&chunkMask]
 }
 
-// index is a hash table from job ID to row, with open addressing and linear probing. It grows when three quarters full
-// and shrinks when less than a quarter full. A slot holds half the hash of the ID and the row's number, so that few
+// index is a hash table from job ID to row, with open addressing and linear probing. It doubles when three quarters full
+// and halves when less than a quarter full. A slot holds half the hash of the ID and the row's number, so that few
 // probes read other rows.
 type index struct {
-	slots []uint64 // half of the hash << 32 | row + 1; 0: empty
+	slots []uint64 // half of the hash << 32 | row + 1; 0: empty. Their number is a power of two
 	used  int
 }
 
@@ -175,12 +175,12 @@ func half(id engine.JobID) uint64 { return uint64(id) * 0x9E3779B97F4A7C15 >> 32
 // home returns the slot (entry) of the hash table at which the search for an ID starts, given half of its hash.
 func (x *index) home(half uint64) int { return int(half * uint64(len(x.slots)) >> 32) }
 
+// after returns the slot behind slot i in the order of probes.
+func (x *index) after(i int) int { return (i + 1) & (len(x.slots) - 1) }
+
 // slot returns the entry of the hash table with a job ID, h being half its hash, or the empty one where a search ends.
 func (x *index) slot(s *rows, id engine.JobID, h uint64) int {
-	for i := x.home(h); ; i++ {
-		if i == len(x.slots) {
-			i = 0
-		}
+	for i := x.home(h); ; i = x.after(i) {
 		if v := x.slots[i]; v == 0 || v>>32 == h && s.at(uint32(v)-1).id == id {
 			return i
 		}
@@ -194,7 +194,7 @@ func (x *index) find(s *rows, id engine.JobID) uint32 {
 // insert adds a job's row to the hash table of job IDs, and reports whether its ID is new: if not, it adds nothing.
 func (x *index) insert(s *rows, id engine.JobID, ref uint32) bool {
 	if (x.used+1)*4 > len(x.slots)*3 {
-		x.resize(len(x.slots) + len(x.slots)/2)
+		x.resize(2 * len(x.slots))
 	}
 	h := half(id)
 	i := x.slot(s, id, h)
@@ -212,33 +212,18 @@ func (x *index) remove(id engine.JobID, ref uint32) {
 	slots, n := x.slots, len(x.slots)
 	h := half(id)
 	i := x.home(h)
-	for e := h<<32 | uint64(ref+1); slots[i] != e; {
-		if i++; i == n {
-			i = 0
-		}
+	for slots[i] != h<<32|uint64(ref+1) {
+		i = x.after(i)
 	}
-	for j := i; ; {
-		if j++; j == n {
-			j = 0
-		}
-		if slots[j] == 0 {
-			break
-		}
-		fromHome, fromHole := j-x.home(slots[j]>>32), j-i
-		if fromHome < 0 {
-			fromHome += n
-		}
-		if fromHole < 0 {
-			fromHole += n
-		}
-		if fromHome >= fromHole {
+	for j := x.after(i); slots[j] != 0; j = x.after(j) {
+		if fromHome := (j - x.home(slots[j]>>32)) & (n - 1); fromHome >= (j-i)&(n-1) {
 			slots[i] = slots[j]
 			i = j
 		}
 	}
 	slots[i] = 0
 	if x.used--; x.used*4 < n && n > smallestIndex {
-		x.resize(max(smallestIndex, n/2))
+		x.resize(n / 2)
 	}
 }
 
@@ -251,9 +236,7 @@ func (x *index) resize(n int) {
 		}
 		i := x.home(v >> 32)
 		for x.slots[i] != 0 {
-			if i++; i == n {
-				i = 0
-			}
+			i = x.after(i)
 		}
 		x.slots[i] = v
 	}

@@ -31,15 +31,15 @@ var budgets = []budget{
 	{"engine/check", 3210, 1650},
 	{"engine/dist", 1027, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
-	{"engine/heap", 85, 83},    // of which 33 are the FIFO that package engine had, and package sim once more
+	{"engine/heap", 194, 191},  // of which 108 are the radix heap of package sim, which memstore's waiting jobs need too
 	{"engine/keyed", 66, 66},
 	{"engine/live", 1295, 1300},
 	{"engine/live/metrics", 308, 280}, // for Prometheus, which package live does without
-	{"engine/memstore", 3149, 2250},
+	{"engine/memstore", 2878, 2250},
 	{"engine/pgstore", 2979, 2130},
 	{"engine/pgstore/pgserver", 531, 500},
 	{"engine/quantity", 807, 480},
-	{"engine/sim", 1942, 1400},
+	{"engine/sim", 1845, 1400},
 	{"engine/unfinished", 21, 21}, // of which memstore, check, measure and world know: a type of each before
 	{"policies", 2715, 1850},
 	{"scenarios", 1111, 800},      // the language with the rooms below it: 4,700 in all
@@ -62,7 +62,7 @@ var budgets = []budget{
 	{"scenarios/verify", 3290, 2600},
 	{"scenarios/world", 4695, 2700},
 	{"results", 4350, 2300},
-	{"results/measure", 4633, 3150},
+	{"results/measure", 4695, 3150},
 	{"results/plain", 437, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
 	{"results/report", 6520, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1502, 1700},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 81_608, 56_000
+	mostLines, goalLines             = 81_411, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

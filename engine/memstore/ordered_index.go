@@ -64,23 +64,9 @@ func (x *treap) rank(ref uint32) uint64 { return rank(x.rows.at(ref).id) }
 
 func (x *treap) insert(root *uint32, ref uint32) {
 	*x.nodes.reach(ref) = node{}
-	*root = x.inserted(*root, ref, x.rows.at(ref))
-}
-
-// inserted adds row ref to the subtree with root at, and returns the new root: it descends to the first node of lower
-// heap priority, splits the subtree there, and makes the parts the children of the new node.
-func (x *treap) inserted(at, ref uint32, r *row) uint32 {
-	if at == 0 || x.rank(at-1) <= rank(r.id) {
-		n := x.nodes.at(ref)
-		n.left, n.right = x.split(at, ref, r)
-		at = ref + 1
-	} else if n := x.nodes.at(at - 1); x.less(ref, r, at-1, x.rows.at(at-1)) {
-		n.left = x.inserted(n.left, ref, r)
-	} else {
-		n.right = x.inserted(n.right, ref, r)
-	}
-	x.update(at)
-	return at
+	x.update(ref + 1)
+	before, after := x.split(*root, ref, x.rows.at(ref))
+	*root = x.merge(x.merge(before, ref+1), after)
 }
 
 // replace puts row with into a search tree in place of row *held, and stores it there. Rows are numbers + 1; 0 is none.

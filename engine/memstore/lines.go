@@ -18,8 +18,8 @@ type lines struct {
 	moved bool // the ready key of some job has differed from the time it became ready: no queue is in order of age
 }
 
-// lane holds the ready jobs of one priority and, once split by kind, one kind: either those that may be claimed or those
-// that may not, since an earlier job of their serial key has not ended.
+// lane holds the ready jobs of one priority and, once split by kind, one kind: either those that may be claimed, or
+// those that may not because an earlier job of their serial key has not ended.
 type lane struct {
 	key      int64 // see laneKey
 	priority int16

@@ -157,8 +157,8 @@ func (s *slab[T]) reach(ref uint32) *T {
 	return &chunk[ref&chunkMask]
 }
 
-// index is a hash table from job ID to row, with open addressing and linear probing. It doubles when three quarters full
-// and halves when less than a quarter full. A slot holds half the hash of the ID and the row's number, so that few
+// index is a hash table from job ID to row, with open addressing and linear probing. It doubles when three quarters
+// full and halves when less than a quarter full. A slot holds half the hash of the ID and the row's number, so that few
 // probes read other rows.
 type index struct {
 	slots []uint64 // half of the hash << 32 | row + 1; 0: empty. Their number is a power of two

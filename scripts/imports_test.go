@@ -95,8 +95,8 @@ var mayUse = map[string][]string{
 	"github.com/spf13/cobra":                  {"cmd/ui", "cmd/ui/clitest", "cmd/cli", "cmd/bench"},
 	"github.com/spf13/pflag":                  {"cmd/ui", "cmd/ui/clitest"},
 	"github.com/vbauerster/mpb/v8":            {"cmd/ui"},
-	"go.yaml.in/yaml/v4": {"scenarios", "scenarios/checked", "scenarios/checks", "scenarios/diagnostics", "scenarios/origins",
-		"scenarios/reference", "scenarios/spec", "scenarios/tree", "scenarios/validate"},
+	"go.yaml.in/yaml/v4": {"scenarios", "scenarios/chaos", "scenarios/checked", "scenarios/checks", "scenarios/diagnostics",
+		"scenarios/origins", "scenarios/reference", "scenarios/spec", "scenarios/tree", "scenarios/validate"},
 	"golang.org/x/image":                       {"results/report"}, // the types of font metrics
 	"golang.org/x/perf":                        {"results", "cmd/bench"},
 	"golang.org/x/term":                        {"cmd/ui"},

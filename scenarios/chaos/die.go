@@ -182,7 +182,7 @@ func (d *die) kind(p *plan, name string) {
 	p.policy += "}"
 }
 
-// text returns the YAML text of the world's scenario. Each key, and each storm or class, has a line, for the shrinker.
+// text returns the YAML text of the world's scenario.
 func (p *plan) text() string {
 	p.set("engine.nodes", p.nodes)
 	p.set("engine.workers", p.workers)

@@ -2,13 +2,15 @@ package chaos
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
-	"strings"
+	"strconv"
+
+	"go.yaml.in/yaml/v4"
 
 	"qsim/engine"
 	"qsim/results/plain"
 	"qsim/scenarios/spec"
+	"qsim/scenarios/tree"
 )
 
 // mostTries and mostEvents end the search for a smaller world that fails alike.
@@ -30,18 +32,13 @@ type shrinker struct {
 }
 
 // shrink returns the smallest world found that fails in the same way as w, with its report: it has fewer storms, jobs,
-// nodes, workers and unusual settings. It removes lines of the text that Draw writes: each storm, class of jobs or
-// other key has one. stop, if not nil, ends the search early.
+// nodes, workers and unusual settings. stop, if not nil, ends the search early.
 func (r *runner) shrink(w *World, failed Report, twice bool, stop func() bool) (*World, Report) {
 	s := &shrinker{runner: r, twice: twice, want: failed, best: w, report: failed, stop: stop}
 	for before := ""; before != s.best.Text && !s.over(); {
 		before = s.best.Text
-		s.dropStorms()
 		s.dropJobs()
-		for i := range s.lines() {
-			s.lower(i)
-		}
-		s.dropKeys()
+		s.reduce(nil)
 	}
 	return s.best, s.report
 }
@@ -50,19 +47,31 @@ func (s *shrinker) over() bool {
 	return s.tries >= mostTries || s.events >= mostEvents || s.stop != nil && s.stop()
 }
 
-// try runs the world with these lines of text and reports whether it fails like the original; if so it is the smallest.
-func (s *shrinker) try(lines []string) bool {
+// yaml returns the YAML tree of the smallest world, parsed anew.
+func (s *shrinker) yaml() *yaml.Node {
+	root, _ := tree.Parse([]byte(s.best.Text)) // which is a valid scenario
+	return root
+}
+
+// inside returns the node of a YAML tree to which a path of indexes in the Content of nodes leads.
+func inside(node *yaml.Node, path []int) *yaml.Node {
+	for _, i := range path {
+		node = node.Content[i]
+	}
+	return node
+}
+
+// try runs the smallest world with a change to its YAML tree, and reports whether that fails like the original; if so,
+// it becomes the smallest.
+func (s *shrinker) try(change func(root *yaml.Node)) bool {
 	if s.over() {
 		return false
 	}
-	var kept []string
-	for i, line := range lines {
-		if !strings.HasSuffix(line, ":") || i+1 < len(lines) && strings.HasPrefix(lines[i+1], " ") {
-			kept = append(kept, line) // and no map without keys
-		}
-	}
-	w, err := Parse("world", strings.Join(kept, "\n")+"\n")
-	if err != nil || w.Text == s.best.Text {
+	root := s.yaml()
+	change(root)
+	text, err := yaml.Dump(root, yaml.WithLineWidth(-1), yaml.WithCompactSeqIndent(false))
+	w, wrong := Parse("world", string(text))
+	if err != nil || wrong != nil || w.Text == s.best.Text {
 		return false
 	}
 	s.tries++
@@ -75,28 +84,58 @@ func (s *shrinker) try(lines []string) bool {
 	return true
 }
 
-func (s *shrinker) lines() []string { return strings.Split(strings.TrimSpace(s.best.Text), "\n") }
-
-// entries returns the indexes of the lines that are elements of the list under a top-level key, such as storms.
-func entries(lines []string, key string) (at []int) {
-	within := false
-	for i, line := range lines {
-		if !strings.HasPrefix(line, " ") {
-			within = line == key+":"
-		} else if within {
-			at = append(at, i)
+// reduce makes the map or list at a path, and those inside it, as small as it can: fewer keys and elements, and lower
+// numbers of nodes, workers, a class's tenants and a burst's jobs. Which jobs arrive is left to dropJobs.
+func (s *shrinker) reduce(path []int) {
+	at := inside(s.yaml(), path)
+	size := plain.Either(at.Kind == yaml.MappingNode, 2, 1)
+	without(len(at.Content)/size, func(from, to int) bool {
+		return s.try(func(root *yaml.Node) {
+			n := inside(root, path)
+			n.Content = slices.Delete(n.Content, from*size, to*size)
+		})
+	})
+	at = inside(s.yaml(), path)
+	for i, child := range slices.Backward(at.Content) { // storms before the engine
+		key := at.Content[i/size*size].Value // of a list: nothing
+		switch inner := append(slices.Clone(path), i); {
+		case key == "arrivals", key == "nodes" && child.Kind == yaml.SequenceNode:
+		case child.Kind != yaml.ScalarNode:
+			s.reduce(inner)
+		case key == "nodes", key == "workers", key == "count":
+			s.lower(inner)
 		}
 	}
-	return at
 }
 
-// dropStorms removes storms that the smallest world does not need to fail: all at once, then halves, then single ones.
-func (s *shrinker) dropStorms() {
-	without(len(entries(s.lines(), "storms")), func(from, to int) bool {
-		lines := s.lines()
-		at := entries(lines, "storms")
-		return s.try(slices.Delete(lines, at[from], at[to-1]+1))
-	})
+// lower reduces the number at a path to the smallest with which the world fails in the same way; of more than eight it
+// tries powers of two. Indexes of nodes follow the number of nodes.
+func (s *shrinker) lower(path []int) {
+	most, _ := strconv.Atoi(inside(s.yaml(), path).Value) // 0 of a share
+	for n := 1; n < most; n += plain.Either(most > 8, n, 1) {
+		if s.try(func(root *yaml.Node) {
+			inside(root, path).Value = strconv.Itoa(n)
+			if tree.Lookup(tree.Lookup(root, "engine"), "nodes") == inside(root, path) {
+				lowerIndexes(root, n-1)
+			}
+		}) {
+			return
+		}
+	}
+}
+
+// lowerIndexes lowers the indexes of nodes in all lists of them in a YAML tree to at most last.
+func lowerIndexes(node *yaml.Node, last int) {
+	for key, value := range tree.Pairs(node) {
+		for _, index := range value.Content {
+			if n, _ := strconv.Atoi(index.Value); key.Value == "nodes" && n > last {
+				index.Value = strconv.Itoa(last)
+			}
+		}
+	}
+	for _, child := range node.Content {
+		lowerIndexes(child, last)
+	}
 }
 
 // without tries to remove as many of n elements as possible: it calls remove for ranges of them, long ranges first.
@@ -117,13 +156,13 @@ func without(n int, remove func(from, to int) bool) {
 func (s *shrinker) dropJobs() {
 	ids := s.best.arrivals()
 	if b := s.report.Breach; b != nil && b.Job != 0 && slices.Contains(ids, b.Job) {
-		if alone := []engine.JobID{b.Job}; s.try(s.only(alone)) {
+		if alone := []engine.JobID{b.Job}; s.only(alone) {
 			ids = alone
 		}
 	}
 	without(len(ids), func(from, to int) bool {
 		left := slices.Delete(slices.Clone(ids), from, to)
-		if !s.try(s.only(left)) {
+		if !s.only(left) {
 			return false
 		}
 		ids = left
@@ -131,11 +170,25 @@ func (s *shrinker) dropJobs() {
 	})
 }
 
-var (
-	amount      = regexp.MustCompile(`^  (nodes|workers): (\d+)$|(count): (\d+)}`)
-	arrivalOnly = regexp.MustCompile(`(, only: \[[0-9, ]*\])?(, stop: [0-9a-zµ.]+)(, only: \[[0-9, ]*\])?}`)
-	nodeIndex   = regexp.MustCompile(`nodes: \[\d+\]`)
-)
+// only tries the smallest world with only those of its arrivals that have these IDs.
+func (s *shrinker) only(ids []engine.JobID) bool {
+	return s.try(func(root *yaml.Node) {
+		for class, job := range tree.Lookup(root, "jobs").Content {
+			these := tree.ListOf(root)
+			for _, id := range ids {
+				if of, index := spec.Arrival(id); of == class {
+					these.Content = append(these.Content, tree.Scalar(fmt.Sprint(index)))
+				}
+			}
+			change := tree.MapOf(root, "only", these)
+			if len(these.Content) == 0 {
+				change = tree.MapOf(root, "stop", "1ns") // no job arrives
+			}
+			i := tree.Position(job, "arrivals") + 1
+			job.Content[i] = tree.Merged(job.Content[i], change)
+		}
+	})
+}
 
 // arrivals returns the IDs of the jobs that arrive in a world, without those that bursts bring.
 func (w *World) arrivals() (ids []engine.JobID) {
@@ -150,89 +203,4 @@ func (w *World) arrivals() (ids []engine.JobID) {
 		return true
 	})
 	return ids
-}
-
-// only returns the lines of the smallest failing world, changed so that of its arrivals only those with these IDs come.
-func (s *shrinker) only(ids []engine.JobID) []string {
-	lines := s.lines()
-	for class, i := range entries(lines, "jobs") {
-		var these []string
-		for _, id := range ids {
-			if of, index := spec.Arrival(id); of == class {
-				these = append(these, fmt.Sprint(index))
-			}
-		}
-		with := "${2}, only: [" + strings.Join(these, ", ") + "]}"
-		if len(these) == 0 {
-			with = ", stop: 1ns}" // no job arrives
-		}
-		lines[i] = arrivalOnly.ReplaceAllString(lines[i], with)
-	}
-	return lines
-}
-
-// lower reduces the number of nodes, workers, a class's tenants or a burst's jobs in a line to the smallest with which
-// the world fails in the same way; of more than eight it tries powers of two.
-func (s *shrinker) lower(i int) {
-	at := amount.FindStringSubmatch(s.lines()[i])
-	if at == nil {
-		return
-	}
-	key, text := at[1]+at[3], at[2]+at[4]
-	most := number(text)
-	for n := 1; n < most; n += plain.Either(most > 8, n, 1) {
-		lines := s.lines()
-		lines[i] = strings.Replace(lines[i], key+": "+text, fmt.Sprintf("%s: %d", key, n), 1)
-		for _, i := range entries(lines, "storms") {
-			if key == "nodes" {
-				lines[i] = nodeIndex.ReplaceAllStringFunc(lines[i], func(list string) string {
-					index := 0
-					fmt.Sscanf(list, "nodes: [%d]", &index) // which is what matched
-					return fmt.Sprintf("nodes: [%d]", min(index, n-1))
-				})
-			}
-		}
-		if s.try(lines) {
-			return
-		}
-	}
-}
-
-// dropKeys removes keys that the smallest world does not need to fail: whole lines, then single keys within a line.
-func (s *shrinker) dropKeys() {
-	for i := len(s.lines()) - 1; i >= 0; i-- {
-		lines := s.lines()
-		if i >= len(lines) || s.try(slices.Delete(slices.Clone(lines), i, i+1)) {
-			continue
-		}
-		for k := len(keysOf(lines[i])) - 1; k >= 0; k-- {
-			lines := s.lines()
-			from, _, ok := strings.Cut(lines[i], "{")
-			if keys := keysOf(lines[i]); ok && k < len(keys) && !strings.HasPrefix(keys[k], "arrivals:") {
-				lines[i] = from + "{" + strings.Join(slices.Delete(keys, k, k+1), ", ") + "}"
-				s.try(lines)
-			}
-		}
-	}
-}
-
-// keysOf returns the texts "KEY: VALUE" in the outermost braces of a line, split at commas; nil if it has no braces.
-func keysOf(line string) (keys []string) {
-	from, to := strings.IndexByte(line, '{'), strings.LastIndexByte(line, '}')
-	if from < 0 || to < from {
-		return nil
-	}
-	depth, start := 0, from+1
-	for i := from + 1; i <= to; i++ {
-		switch c := line[i]; {
-		case c == '{' || c == '[':
-			depth++
-		case (c == '}' || c == ']') && i < to:
-			depth--
-		case i == to || c == ',' && depth == 0:
-			keys = append(keys, strings.TrimSpace(line[start:i]))
-			start = i + 1
-		}
-	}
-	return keys
 }

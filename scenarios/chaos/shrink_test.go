@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"qsim/engine/check"
+	"qsim/scenarios/spec"
 )
 
 // TestFailureIsReplayed checks, with planted bugs, that the failure which a swarm prints has a small world, and that
@@ -174,6 +176,27 @@ policies:
 	}}
 	small, _ := r.shrink(w, r.run(w, false), false, nil)
 	for _, want := range []string{"nodes: 2\n", "workers: 3\n", "count: 5}", "nodes: [1]"} {
+		if !strings.Contains(small.Text, want) {
+			t.Errorf("it lacks %q:\n%s", want, small.Text)
+		}
+	}
+}
+
+// TestArrivalsShrink checks that of the arrivals of a world only those are left without which it does not fail: of one
+// class a single one, and of another, which must be there, none.
+func TestArrivalsShrink(t *testing.T) {
+	const class = "  - {class: %c, arrivals: {process: poisson, rate: 1/s, stop: 9s}, service: 10ms}\n"
+	w, err := Parse("world", "duration: 1m\njobs:\n"+fmt.Sprintf(class, 'a')+fmt.Sprintf(class, 'b'))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := runner{plant: func(s *setup) {
+		if sc := s.Scenario; len(sc.Jobs) == 2 && slices.Contains((&World{scenario: sc}).arrivals(), spec.JobID(0, 3)) {
+			panic("planted")
+		}
+	}}
+	small, _ := r.shrink(w, r.run(w, false), false, nil)
+	for _, want := range []string{"stop: 9s, only: [3]}", "stop: 1ns"} {
 		if !strings.Contains(small.Text, want) {
 			t.Errorf("it lacks %q:\n%s", want, small.Text)
 		}

@@ -60,7 +60,7 @@ var budgets = []budget{
 	{"scenarios/tree", 500, 444}, // YAML with positions
 	{"scenarios/validate", 1058, 600},
 	{"scenarios/verify", 3290, 2600},
-	{"scenarios/world", 4695, 2700},
+	{"scenarios/world", 4689, 2700},
 	{"results", 4350, 2300},
 	{"results/measure", 4695, 3150},
 	{"results/plain", 437, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 81_641, 56_000
+	mostLines, goalLines             = 81_635, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

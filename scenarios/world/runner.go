@@ -72,12 +72,6 @@ func Run(ctx context.Context, sc *scenarios.Scenario, o Options) ([]measure.Run,
 	return r.runs(pool.Each(ctx, pool.Width(o.Parallel), r.most, r.one))
 }
 
-// FileError is an error in a file named by a scenario, beyond the lines that are checked before a run.
-type FileError struct{ error }
-
-// Unwrap returns the error in the file.
-func (e *FileError) Unwrap() error { return e.error }
-
 // world is a scenario under one of its policies, converted to the engine's configuration.
 type world struct {
 	sc     *scenarios.Scenario
@@ -138,11 +132,11 @@ func (w *world) replicate(ctx context.Context, seed uint64) (*measure.Run, error
 	return run, nil
 }
 
-// simulate runs one seed and measures it. The error is ctx.Err(), a *FileError or a *Broken.
+// simulate runs one seed and measures it. The error is ctx.Err(), that of a file of arrivals or a *Broken.
 func (w *world) simulate(ctx context.Context, seed uint64) (run *measure.Run, err error) {
 	workload, err := newWorkload(w.sc, keyed.Rand{Seed: seed})
 	if err != nil {
-		return nil, &FileError{err}
+		return nil, err
 	}
 	defer workload.Close()
 	var s *sim.Sim
@@ -166,7 +160,7 @@ func (w *world) simulate(ctx context.Context, seed uint64) (run *measure.Run, er
 		return nil, w.breached(seed, guard)
 	}
 	if err := workload.Err(); err != nil {
-		return nil, &FileError{err}
+		return nil, err
 	}
 	r := collector.Finish(s.Now(), s.Store().(*memstore.Store).Each)
 	r.Seed, r.Fingerprint, r.Events = seed, uint64(s.Digest()), s.Events()

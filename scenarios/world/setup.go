@@ -28,8 +28,8 @@ type Setup struct {
 }
 
 // Compile returns the configuration of the simulation of a policy of sc (an index of Policies) under a seed. In it no
-// caller of a job gives up: only Run supports patience. The error is a *FileError about a file of arrivals, or names
-// the policy that cannot be built.
+// caller of a job gives up: only Run supports patience. The error is about a file of arrivals, or names the
+// policy that cannot be built.
 func Compile(sc *scenarios.Scenario, policy int, seed uint64) (*Setup, error) {
 	w, err := newWorld(sc, policy)
 	if err != nil {
@@ -37,7 +37,7 @@ func Compile(sc *scenarios.Scenario, policy int, seed uint64) (*Setup, error) {
 	}
 	workload, err := newWorkload(w.sc, keyed.Rand{Seed: seed})
 	if err != nil {
-		return nil, &FileError{err}
+		return nil, err
 	}
 	return w.setup(seed, workload), nil
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -143,16 +142,9 @@ func storeDiagnosis(out string, sc *scenarios.Scenario, found *study.Diagnosis, 
 			f.Command = plain.ShellLine("qsim", "run", filepath.Join(out, f.Incident+".yaml"))
 		}
 	}
-	for _, name := range sc.Files() {
-		file, err := sc.OpenFile(name)
-		if err != nil {
-			return err
-		}
-		data, err := io.ReadAll(file)
-		if err := cmp.Or(err, file.Close()); err != nil {
-			return err
-		}
-		files = append(files, results.File{Path: name, Data: data})
+	files, err := withData(files, sc)
+	if err != nil {
+		return err
 	}
 	stale := study.StoredRows(out)
 	if err := store(result, out, "doctor", nil, files...); err != nil {

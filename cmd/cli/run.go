@@ -5,11 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
+	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -272,13 +275,38 @@ func (s *session) store(l loaded, summary *results.Summary, start time.Time) (st
 	if err != nil {
 		return "", ui.IOError("write results", err)
 	}
-	files = append(files, drawn...)
+	if files, err = withData(append(files, drawn...), l.Scenario); err != nil {
+		return "", ui.IOError("write results", err)
+	}
 	folder, err := results.Write(results.Place{Out: s.flags.out, Scenario: summary.Scenario,
 		ConfigHash: summary.ConfigHash, Start: start}, files)
 	if folder == "" {
 		return "", ui.IOError("write run", err)
 	}
 	return filepath.Join(folder, reportFile), ui.IOError("write run", err)
+}
+
+// withData returns files and, under their names, the data files of a scenario (traces, values), so that the scenario
+// loads from the folder of the files. One whose name is that of a file or folder there already is left out.
+func withData(files []results.File, sc *scenarios.Scenario) ([]results.File, error) {
+	top := func(f results.File) string { return strings.Split(f.Path, "/")[0] }
+	taken := plain.Map(files, top)
+	for _, name := range sc.Files() {
+		data := results.File{Path: path.Clean(filepath.ToSlash(name))}
+		if slices.Contains(taken, top(data)) {
+			continue
+		}
+		file, err := sc.OpenFile(name)
+		if err != nil {
+			return nil, err
+		}
+		data.Data, err = io.ReadAll(file)
+		if err := cmp.Or(err, file.Close()); err != nil {
+			return nil, err
+		}
+		files = append(files, data)
+	}
+	return files, nil
 }
 
 // summaryOutput returns the summary of a run in all output formats of a command; with --plot, the table follows a plot.

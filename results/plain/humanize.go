@@ -112,6 +112,17 @@ func Grouped(s string) string {
 	return whole + When(point, "."+fraction)
 }
 
+// Arrivals returns an arrival rate as text, such as "100 jobs/s", or per minute or hour if it is below one.
+func Arrivals(perSecond float64) string {
+	switch {
+	case perSecond >= 1:
+		return Grouped(Digits(perSecond, 3)) + " jobs/s"
+	case perSecond*60 >= 1:
+		return Digits(perSecond*60, 3) + " jobs/min"
+	}
+	return Digits(perSecond*3600, 3) + " jobs/h"
+}
+
 // When returns words if holds is true, else "": for optional parts of a sentence.
 func When(holds bool, words string) string {
 	return Either(holds, words, "")

@@ -43,7 +43,7 @@ func (p *page) facts() []string {
 	workers := plain.When(set.Nodes > 1, fmt.Sprintf("%d nodes × ", set.Nodes)) + plain.Plural(set.Workers, "worker")
 	list = append(list, length, workers)
 	if set.Rate > 0 {
-		list = append(list, count(set.Rate)+" jobs/s")
+		list = append(list, plain.Arrivals(set.Rate))
 	}
 	return list
 }

@@ -257,8 +257,9 @@ func TestPageSaysWhatIsExpected(t *testing.T) {
 		f.adjust = func(s *measure.Settings, sum *results.Summary) {
 			adjust(s, sum)
 			sum.Objectives[len(sum.Objectives)-1].Outcome = outcome
+			s.Rate = 1.0 / 720
 		}
-		wantWords(t, pageOf(t, f), want)
+		wantWords(t, pageOf(t, f), want, "100 workers · 5 jobs/h")
 	}
 }
 

@@ -119,7 +119,7 @@ func heading(s *results.Summary, width int) string {
 		nodes := plain.When(set.Nodes > 1, fmt.Sprintf("%d nodes × ", set.Nodes))
 		parts = append(parts, nodes+plain.Plural(set.Workers, "worker"))
 		if set.Rate > 0 {
-			parts = append(parts, formatRate(set.Rate))
+			parts = append(parts, plain.Arrivals(set.Rate))
 		}
 		for _, storm := range set.AllStorms() {
 			parts = append(parts, storm.Name+" "+plain.Span(storm.From, storm.To))
@@ -134,17 +134,6 @@ func heading(s *results.Summary, width int) string {
 		lines, line = lines+line+"\n", "   "+part
 	}
 	return lines + line
-}
-
-// formatRate returns an arrival rate as text, such as "100 jobs/s", or per minute or hour if it is below one.
-func formatRate(perSecond float64) string {
-	switch {
-	case perSecond >= 1:
-		return plain.Grouped(plain.Digits(perSecond, 3)) + " jobs/s"
-	case perSecond*60 >= 1:
-		return plain.Digits(perSecond*60, 3) + " jobs/min"
-	}
-	return plain.Digits(perSecond*3600, 3) + " jobs/h"
 }
 
 // markdown returns the page as Markdown: heading, table, finding, failed objectives, legend and conclusion.

@@ -266,6 +266,11 @@ func TestPageNarrow(t *testing.T) {
 			}
 			tb.Accessible()
 			tb.Picture(*pictures, fmt.Sprintf("%s-%d", scheme, width))
+			tb.Run(browsertest.Scheme(scheme, "print")) // with what it is of, and without controls
+			paper := browsertest.Eval[string](tb, `document.body.innerText`)
+			if !strings.HasPrefix(paper, "qsim play small") || !strings.Contains(paper, "engine.workers=7") || regexp.MustCompile("Undo|Settings|Click|life").MatchString(paper) {
+				t.Errorf("%s, %d px: on paper is %.2000s", scheme, width, paper)
+			}
 			tb.Quiet(address)
 		}
 	}

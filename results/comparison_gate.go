@@ -102,7 +102,7 @@ func (c *Comparison) judge(d *Change) {
 	case maybeWorse || maybeBetter:
 		d.Reason = "the run ended too early to tell"
 	default:
-		if d.Seeds = seedsToTell(half, excess, d.N); d.Seeds == 0 {
+		if d.Seeds = seedsToReach(half, excess, d.N, alpha); d.Seeds == 0 {
 			d.Reason = "the change is what is allowed"
 		}
 	}

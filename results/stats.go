@@ -43,16 +43,6 @@ func ascending(p []float64) []int {
 	return plain.Order(p, func(v float64) (float64, bool) { return v, !math.IsNaN(v) })
 }
 
-// seedsToTell estimates how many seeds bring the half-width of a confidence interval down to a distance, given its
-// value with n seeds (half); the result is rounded up to two significant digits, 0 if no number will do.
-func seedsToTell(half, distance float64, n int) int {
-	if distance == 0 || math.IsNaN(half) || math.IsNaN(distance) {
-		return 0
-	}
-	ratio := half / math.Abs(distance)
-	return roundSeeds(math.Ceil(float64(n)*ratio*ratio), n)
-}
-
 // seedsToReach estimates how many seeds bring the half-width of a confidence interval, with the probability of error
 // level (at most 5 %), below a distance, given that of the 95 % interval with n seeds (half); 0 if none will do.
 func seedsToReach(half, distance float64, n int, level float64) int {
@@ -118,7 +108,7 @@ func judge(e *Estimate, above bool, bound float64) (o Outcome, seeds int, reason
 	case !right(e.Low) && !right(e.High):
 		return Missed, 0, ""
 	}
-	seeds = seedsToTell(e.Half, e.Mean-bound, e.N)
+	seeds = seedsToReach(e.Half, e.Mean-bound, e.N, alpha)
 	return Unclear, seeds, plain.When(seeds == 0, "the value is at the bound")
 }
 

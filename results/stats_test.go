@@ -68,15 +68,16 @@ func TestHolm(t *testing.T) {
 	}
 }
 
-func TestSeedsToTell(t *testing.T) {
+// TestSeedsNeeded checks the rounding of the number of seeds that bring ± half down to a distance, and what has none.
+func TestSeedsNeeded(t *testing.T) {
 	for _, tt := range []struct {
 		half, distance float64
 		n, want        int
 	}{
-		{1, 0.5, 20, 80}, {1, -0.5, 20, 80}, {1, 0.57, 20, 62}, {1, 0.1, 20, 2000}, {1, 0.0999, 20, 2100}, {1, 1, 20, 21},
+		{1, 0.5, 20, 73}, {1, -0.5, 20, 73}, {1, 0.57, 20, 57}, {1, 0.1, 20, 1800}, {1, 0.0986, 20, 1900}, {1, 1, 20, 21},
 		{1, 0, 20, 0}, {math.NaN(), 1, 1, 0}, {1, 1e-9, 20, 0},
 	} {
-		if got := seedsToTell(tt.half, tt.distance, tt.n); got != tt.want {
+		if got := seedsToReach(tt.half, tt.distance, tt.n, alpha); got != tt.want {
 			t.Errorf("± %v, %v away, %d seeds: %d, want %d", tt.half, tt.distance, tt.n, got, tt.want)
 		}
 	}
@@ -127,8 +128,8 @@ func TestJudge(t *testing.T) {
 	}{
 		{"below, well", of(5, 1, ""), false, Met, 0, ""},
 		{"below, to the bound", of(9, 1, ""), false, Met, 0, ""},
-		{"below, across", of(9, 2, ""), false, Unclear, 80, ""},
-		{"below, across, wrong side", of(11, 2, ""), false, Unclear, 80, ""},
+		{"below, across", of(9, 2, ""), false, Unclear, 73, ""},
+		{"below, across, wrong side", of(11, 2, ""), false, Unclear, 73, ""},
 		{"below, from the bound on", of(11, 1, ""), false, Unclear, 21, ""},
 		{"below, not", of(12, 1, ""), false, Missed, 0, ""},
 		{"below, at it", of(10, 2, ""), false, Unclear, 0, "the value is at the bound"},
@@ -136,7 +137,7 @@ func TestJudge(t *testing.T) {
 		{"above, well", of(12, 1, ""), true, Met, 0, ""},
 		{"above, from the bound on", of(11, 1, ""), true, Met, 0, ""},
 		{"above, not", of(5, 1, ""), true, Missed, 0, ""},
-		{"above, across", of(9, 2, ""), true, Unclear, 80, ""},
+		{"above, across", of(9, 2, ""), true, Unclear, 73, ""},
 		{"at least more, below", of(12, 1, ">="), false, Missed, 0, ""},
 		{"at least less, below", of(5, 1, ">="), false, Unclear, 0, "the run ended too early to tell"},
 		{"at least more, above", of(12, 1, ">="), true, Met, 0, ""},

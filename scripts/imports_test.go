@@ -32,7 +32,7 @@ var mayImport = map[string][]string{
 	"results/resultstest": {"engine", "engine/keyed", "results/measure"},
 	"results/schematest":  {}, // for tests of what is written: it knows no result
 	"results/text":        {"results", "results/measure", "results/plain"},
-	"results/report":      {"results", "results/measure", "results/text", "results/plain"},
+	"results/report":      {"engine/quantity", "results", "results/measure", "results/text", "results/plain"},
 	"scenarios":           {"engine/quantity", "scenarios/diagnostics", "scenarios/tree", "scenarios/reference", "scenarios/spec", "scenarios/validate", "scenarios/checks", "policies", "results/measure", "results/plain"}, // the language: see TestScenariosReachNoSimulation
 	"scenarios/world":     {"engine/quantity", "scenarios", "scenarios/pool", "scenarios/spec", "engine", "engine/check", "engine/dist", "engine/fault", "engine/heap", "engine/keyed", "engine/sim", "engine/memstore", "engine/unfinished", "policies", "results", "results/measure", "results/plain"},
 	"cmd/qsim":            {"cmd/cli"},

@@ -61,11 +61,14 @@ func Cut(s string, most int) string {
 }
 
 // OrList returns words joined as "a, b or c".
-func OrList(words []string) string {
+func OrList(words []string) string { return List(words, "or") }
+
+// List returns words joined with a conjunction before the last one: "a, b and c".
+func List(words []string, last string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}
-	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+	return strings.Join(words[:len(words)-1], ", ") + " " + last + " " + words[len(words)-1]
 }
 
 // IsNumber reports whether s is a plain decimal number, not one of the other forms of strconv.ParseFloat: hexadecimal,

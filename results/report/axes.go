@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 	"sort"
-	"time"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -150,22 +149,10 @@ func (k *keyAxis) ticks(a *plot.Axis, long vg.Length) plot.ConstantTicks {
 	return plain.Map(kept, func(i int) plot.Tick { return plot.Tick{Value: k.xs[i], Label: label(i)} })
 }
 
-const day = 24 * time.Hour
-
-// steps lists the possible distances between ticks on a linear time axis.
-var steps = []time.Duration{
-	time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond,
-	50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond,
-	time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 15 * time.Second, 30 * time.Second,
-	time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute,
-	time.Hour, 2 * time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour,
-	day, 2 * day, 5 * day, 10 * day, 20 * day, 50 * day, 100 * day, 200 * day, 500 * day, 1000 * day, 10000 * day,
-}
-
 // clock returns the ticks of a linear axis in seconds that begins at 0, with at most limit steps.
 func clock(limit int) plot.Ticker {
 	return plot.TickerFunc(func(_, high float64) []plot.Tick {
-		step := steps[sort.Search(len(steps)-1, func(i int) bool { return high/steps[i].Seconds() <= float64(limit)+1e-9 })]
+		step := plain.TimeStep(high, limit)
 		ticks := []plot.Tick{{Value: 0, Label: "0"}}
 		for i := 1; i <= limit && float64(i)*step.Seconds() <= high*(1+1e-9); i++ {
 			ticks = append(ticks, plot.Tick{Value: float64(i) * step.Seconds(), Label: seconds(float64(i) * step.Seconds())})

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 
+	"qsim/engine/quantity"
 	"qsim/results"
 	"qsim/results/measure"
 	"qsim/results/plain"
@@ -129,12 +130,7 @@ func atMost(texts []string, most int, format string) []string {
 }
 
 // list joins names into an enumeration: a, b and c.
-func list(names []string) string {
-	if len(names) < 2 {
-		return strings.Join(names, "")
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
-}
+func list(names []string) string { return quantity.List(names, "and") }
 
 // footer returns the last line of a chart: scenario, seeds, meaning of the marks, version and configuration.
 func (d *drawing) footer(marks string) string {

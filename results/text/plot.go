@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -237,9 +236,7 @@ func (p *terminalPlot) stormLines() []string {
 
 // timeAxis returns the line of time labels below the last panel.
 func (p *terminalPlot) timeAxis() string {
-	step := plotSteps[sort.Search(len(plotSteps)-1, func(i int) bool {
-		return p.end/plotSteps[i].Seconds() <= float64(p.columns)/10
-	})]
+	step := plain.TimeStep(p.end, p.columns/10)
 	line := []rune(strings.Repeat(" ", p.o.Width+plotGutter))
 	for at := time.Duration(0); at.Seconds() <= p.end*(1+1e-9); at += step {
 		label := []rune(plain.Either(at == 0, "0", plain.Setting(at)))
@@ -248,15 +245,6 @@ func (p *terminalPlot) timeAxis() string {
 		copy(line[column:], label)
 	}
 	return strings.TrimRight(string(line), " ")
-}
-
-// plotSteps lists the distances that time labels below a chart may have.
-var plotSteps = []time.Duration{
-	time.Millisecond, 10 * time.Millisecond, 100 * time.Millisecond,
-	time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second,
-	time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 20 * time.Minute, 30 * time.Minute,
-	time.Hour, 2 * time.Hour, 6 * time.Hour, 12 * time.Hour,
-	24 * time.Hour, 5 * 24 * time.Hour, 30 * 24 * time.Hour, 365 * 24 * time.Hour,
 }
 
 // panel writes the lines of one policy's panel to b: its curve, the axis to the left, and storms below.

@@ -26,10 +26,10 @@ func (b *report) table(left int, rows [][]string, header ...string) {
 	}
 }
 
-// share returns part ÷ all as a percentage with three digits.
-func share(part, all int64) string {
-	return fmt.Sprintf("%.3g%%", 100*float64(part)/float64(max(all, 1)))
-}
+// share returns part ÷ all as a percentage with up to three digits.
+func share(part, all int64) string { return percent(float64(part) / float64(max(all, 1))) }
+
+func percent(share float64) string { return plain.Digits(100*share, 3) + "%" }
 
 // Report returns, as text for people, what was found in records from files of the given names and what was written.
 func (r *Recording) Report(names []string, written *Written) string {
@@ -291,11 +291,6 @@ func (t *Times) comment() string {
 		return seen
 	}
 	return fmt.Sprintf("Kolmogorov-Smirnov distance %.3f, p %.2f, %s", f.Distance, f.P, seen)
-}
-
-// percent returns a share as a percentage with up to three digits.
-func percent(share float64) string {
-	return strconv.FormatFloat(share*100, 'g', 3, 64) + "%"
 }
 
 // shares returns the shares of error kinds in scenario syntax, as "timeout: 12.5%", in tenths of a percent, with the

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -83,9 +82,9 @@ func (c *validator) checkClassLoad(i int, job *spec.JobClass, busy float64) {
 	keys := cmp.Or(job.Serial, &spec.Serial{}).Keys
 	in, grows := c.In("jobs", i), c.grows(job.Arrivals.End(c.sc.Duration))
 	in.Warn(job.MaxRunning > 0 && need > float64(job.MaxRunning), "max-running",
-		"the class needs %s jobs running at once%s", short(need), grows)
+		"the class needs %s jobs running at once%s", plain.Digits(need, 3), grows)
 	in.Warn(job.Serial != nil && need > float64(keys), "serial",
-		"the class needs %s jobs running at once, but has %d keys%s", short(need), keys, grows)
+		"the class needs %s jobs running at once, but has %d keys%s", plain.Digits(need, 3), keys, grows)
 }
 
 // grows returns the end of a warning about overload: until when the backlog grows, if arrivals stop at end.
@@ -149,7 +148,7 @@ func (c *validator) checkOffered(busy, again []float64) {
 		even = " even without the storm"
 	}
 	c.In("jobs", heaviest).Warn(true, "arrivals.rate", "offered load is %s × the capacity%s%s",
-		short(worst/workers), even, c.grows(end)).Note = fmt.Sprintf("%s ÷ %s%s", sum, capacity, retries)
+		plain.Digits(worst/workers, 3), even, c.grows(end)).Note = fmt.Sprintf("%s ÷ %s%s", sum, capacity, retries)
 }
 
 // checkTotal adds an error for more jobs, with bursts, than a run can have. at: the node of the largest arrival rate.
@@ -175,15 +174,7 @@ func meanText(a *spec.Arrivals) string {
 	if a.Rate.Num > 0 && a.On == nil {
 		return a.Rate.String()
 	}
-	return short(a.MeanRate()) + "/s"
-}
-
-// short returns a positive number as text with three significant digits, or more if it is 1000 or above.
-func short(ratio float64) string {
-	if ratio >= 100 {
-		return strconv.FormatFloat(ratio, 'f', 0, 64)
-	}
-	return strconv.FormatFloat(ratio, 'g', 3, 64)
+	return plain.Digits(a.MeanRate(), 3) + "/s"
 }
 
 // checkEndless adds an error if the jobs of class i that fail are retried without a pause, so that virtual time stands

@@ -34,7 +34,8 @@ func contrast(a, b sample, factor float64, paired bool) (mean, half, p float64) 
 	if n < 2 || m < 2 {
 		return mean, math.NaN(), math.NaN()
 	}
-	ofA, ofB := float64(factor*factor)*a.variance()/float64(n), b.variance()/float64(m)
+	ofA := float64(factor*factor) * VarianceAbout(a.values, a.centre) / float64(n)
+	ofB := VarianceAbout(b.values, b.centre) / float64(m)
 	switch spread := ofA + ofB; {
 	case spread == 0 && mean == 0:
 		return 0, 0, 1
@@ -57,12 +58,6 @@ func contrastOf(a, b sample, paired bool) Contrast {
 		c.Low, c.High = c.Difference-c.Half, c.Difference+c.Half
 	}
 	return c
-}
-
-// variance returns the variance (divided by n−1) of a sample's values about its centre: see sample.
-func (s *sample) variance() float64 {
-	deviation := spreadAbout(s.values, s.centre)
-	return float64(deviation * deviation)
 }
 
 // judge computes the verdict of a change under the gate, which is the worsening of a metric that counts as no

@@ -285,4 +285,7 @@ func TestCountsOfOneSeed(t *testing.T) {
 			t.Errorf("warnings %q", warnings)
 		}
 	}
+	if got := (&Verdict{Outcome: Unclear, Seeds: 1200}).Note(); got != "unclear; run about 1,200 seeds" {
+		t.Errorf("note %q", got)
+	}
 }

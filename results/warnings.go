@@ -83,17 +83,14 @@ func ToDecide(unclear []Verdict) string {
 	for _, v := range unclear {
 		seeds, open = max(seeds, v.Seeds), open+min(v.Seeds, 1)
 	}
-	if seeds == 0 {
-		reasons := plain.Distinct(plain.Map(unclear, func(v Verdict) string { return v.Reason }))
-		return plain.When(len(reasons) == 1, cmp.Or(reasons...))
-	}
-	return fmt.Sprintf("run about %s seeds", plain.Grouped(fmt.Sprint(seeds))) +
-		plain.When(open < len(unclear), fmt.Sprintf(" for %d of them", open))
+	reasons := plain.Distinct(plain.Map(unclear, func(v Verdict) string { return v.Reason }))
+	return toDecide(seeds, plain.When(len(reasons) == 1, cmp.Or(reasons...))) +
+		plain.When(open > 0 && open < len(unclear), fmt.Sprintf(" for %d of them", open))
 }
 
 // toDecide returns what would decide an unclear verdict: how many seeds, or the reason why none would.
 func toDecide(seeds int, reason string) string {
-	return plain.Either(seeds > 0, fmt.Sprintf("run about %d seeds", seeds), reason)
+	return plain.Either(seeds > 0, fmt.Sprintf("run about %s seeds", plain.Grouped(fmt.Sprint(seeds))), reason)
 }
 
 // warnOfRuns warns of unfinished jobs, growing backlogs and the warnings of the runs of a policy.

@@ -53,7 +53,6 @@ type Settings struct {
 	Burials     [][]engine.ErrorKind // error kinds that bury a job of a class at once, by engine.Kind
 	// StarvedAfter holds, by engine.Kind, the wait beyond which a fresh job starves: the same under all policies.
 	StarvedAfter []time.Duration
-	ErrorKinds   []string      // names of error kinds, by engine.ErrorKind
 	Storms       []Window      // storms in order of From
 	Service      time.Duration // mean service time of a job outside storms, over classes
 	Rate         float64       // fresh arrivals per second outside storms, over classes

@@ -65,7 +65,7 @@ func exportOf(t *testing.T, text string) *exported {
 	if sc == nil {
 		t.Fatal(problems.Errors())
 	}
-	x := &exported{sc: sc, kinds: world.Settings(sc).ErrorKinds, enqueued: map[engine.JobID]engine.Time{}, due: map[engine.JobID]engine.Time{}, open: map[[2]uint64]int{}, ended: map[engine.JobID]string{}}
+	x := &exported{sc: sc, kinds: sc.ErrorKinds(), enqueued: map[engine.JobID]engine.Time{}, due: map[engine.JobID]engine.Time{}, open: map[[2]uint64]int{}, ended: map[engine.JobID]string{}}
 	_, err := world.Run(context.Background(), sc, world.Options{Parallel: 1, Alter: func(_ int, _ uint64, cfg *sim.Config) {
 		x.next, cfg.Recorder = cfg.Recorder, x
 	}})

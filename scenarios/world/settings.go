@@ -31,7 +31,7 @@ func Settings(sc *scenarios.Scenario) measure.Settings {
 		Scenario: sc.Name, Description: sc.Description, ConfigHash: sc.ConfigHash(),
 		Duration: sc.Duration.Std(), Drain: sc.Drain.Std(), Warmup: sc.Warmup.Std(), Bucket: bucket(sc.Duration.Std()),
 		Nodes: int(sc.Engine.Nodes), Workers: int(sc.Engine.Workers),
-		ErrorKinds: sc.ErrorKinds(), Storms: Windows(sc), Objectives: objectivesOf(sc), Asked: sc.Asked(),
+		Storms: Windows(sc), Objectives: objectivesOf(sc), Asked: sc.Asked(),
 		Baseline: sc.PoliciesNamed(sc.Baseline)[0],
 		Tenants:  sc.TenantNames(), CopyBits: spec.CopyBits,
 	}

@@ -97,7 +97,7 @@ func (s *Store) lend(c *claim, ref uint32, r *row) *engine.Lease {
 	r.token++
 	r.state = engine.InFlight
 	s.stats.InFlight[r.class()]++
-	*s.holders.reach(ref) = c.holder
+	r.holder = c.holder
 	s.enlist(ref, r, c.now.Add(c.ttl))
 	return s.describe(c, ref, r)
 }
@@ -105,9 +105,9 @@ func (s *Store) lend(c *claim, ref uint32, r *row) *engine.Lease {
 // enlist adds a job's row (record), which must be in no list, to the list of leased jobs, in the order of expiry.
 func (s *Store) enlist(ref uint32, r *row, expiry engine.Time) {
 	r.key = expiry
-	s.leased.insertByKey(&s.rows, ref, r)
+	s.rows.insertByKey(&s.leased, &s.rows, ref, r)
 	if s.byNode != nil {
-		s.byNode.insert(&s.rows, s.nodeOf(ref), ref)
+		s.byNode.insert(&s.rows, ref, r)
 	}
 }
 

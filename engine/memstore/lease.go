@@ -128,7 +128,7 @@ func (s *Store) apply(now engine.Time, o *engine.Outcome, result *engine.Result)
 		r.token++
 		result.Delivery, result.Token = r.delivery, engine.Token(r.token)
 		if r.delivery > 0 {
-			result.Holder = *s.holders.at(ref)
+			result.Holder = r.holder
 		}
 		s.countRecovery(s.historyOf(ref, r), now)
 	}

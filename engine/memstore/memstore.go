@@ -29,7 +29,6 @@ type Store struct {
 
 	rows      rows
 	index     index
-	holders   slab[engine.EngineID] // holders of the jobs in flight
 	histories slab[history]
 	tenantIDs slab[engine.TenantID]
 	payloads  slab[[]byte]

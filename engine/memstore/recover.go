@@ -36,21 +36,13 @@ type nodeLists struct {
 	of []list // by node
 }
 
-func (s *Store) nodeOf(ref uint32) int32 { return s.holders.at(ref).Node() }
-
-func (x *nodeLists) insert(rows *rows, node int32, ref uint32) {
-	for int(node) >= len(x.of) {
+func (x *nodeLists) insert(rows *rows, ref uint32, r *row) {
+	for int(r.holder.Node()) >= len(x.of) {
 		x.of = append(x.of, list{})
 	}
-	l := &x.of[node]
-	key, at := rows.at(ref).key, l.tail
-	for at != 0 && rows.at(at-1).key > key {
-		at = x.links.at(at - 1).prev
-	}
-	x.insertAfter(l, ref, at)
+	x.reach(ref)
+	x.insertByKey(&x.of[r.holder.Node()], rows, ref, r)
 }
-
-func (x *nodeLists) remove(node int32, ref uint32) { x.chains.remove(&x.of[node], ref) }
 
 // ExtendNode restarts the TTL of all leases of a holder, see engine.Store. It visits only the leases of that node.
 func (s *Store) ExtendNode(_ context.Context, holder engine.EngineID, kept bool, ttl time.Duration) (int, error) {
@@ -59,14 +51,14 @@ func (s *Store) ExtendNode(_ context.Context, holder engine.EngineID, kept bool,
 	now := s.now()
 	if s.byNode == nil {
 		s.byNode = &nodeLists{}
-		for at := s.leased.head; at != 0; at = s.rows.at(at - 1).next {
-			s.byNode.insert(&s.rows, s.nodeOf(at-1), at-1)
+		for at := s.leased.head; at != 0; at = s.rows.links[at-1].next {
+			s.byNode.insert(&s.rows, at-1, s.rows.at(at-1))
 		}
 	}
 	s.scratch = s.scratch[:0]
 	if node := holder.Node(); int(node) < len(s.byNode.of) {
-		for at := s.byNode.of[node].head; at != 0; at = s.byNode.links.at(at - 1).next {
-			if s.rows.at(at-1).has&reaped == 0 && (kept || *s.holders.at(at - 1) == holder) {
+		for at := s.byNode.of[node].head; at != 0; at = s.byNode.links[at-1].next {
+			if r := s.rows.at(at - 1); r.has&reaped == 0 && (kept || r.holder == holder) {
 				s.scratch = append(s.scratch, at-1)
 			}
 		}
@@ -88,7 +80,7 @@ func (s *Store) lapse(now engine.Time) {
 		s.unlist(ref, r)
 		r.token++
 		r.place = inLapsed
-		s.lapsed.pushBack(s.lapsed.last(&s.rows), ref, r)
+		s.rows.insertAfter(&s.lapsed, ref, s.lapsed.tail)
 	}
 }
 
@@ -100,7 +92,8 @@ func (s *Store) Recover(_ context.Context, holder engine.EngineID, limit int, gr
 	defer s.mu.unlock()
 	c := claim{now: s.now(), holder: holder, ttl: ttl, dst: dst}
 	for _, ref := range s.expired(c.now, grace, limit) {
-		r, former := s.rows.at(ref), *s.holders.at(ref)
+		r := s.rows.at(ref)
+		former := r.holder
 		s.countRecovery(s.historyOf(ref, r), c.now)
 		has := r.has
 		s.unplace(ref, r)
@@ -118,8 +111,9 @@ func (s *Store) Expired(_ context.Context, limit int, grace time.Duration,
 	defer s.mu.unlock()
 	c := claim{now: s.now(), dst: dst}
 	for _, ref := range s.expired(c.now, grace, limit) {
-		l := s.describe(&c, ref, s.rows.at(ref))
-		l.Holder = *s.holders.at(ref)
+		r := s.rows.at(ref)
+		l := s.describe(&c, ref, r)
+		l.Holder = r.holder
 		l.Recoveries++
 	}
 	return c.dst, s.nextExpiry(c.now, grace), nil
@@ -139,7 +133,7 @@ func (s *Store) expired(now engine.Time, grace time.Duration, limit int) []uint3
 				break
 			}
 			s.scratch = append(s.scratch, at-1)
-			at = r.next
+			at = s.rows.links[at-1].next
 		}
 	}
 	return s.scratch

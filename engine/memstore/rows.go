@@ -15,10 +15,10 @@ const none = ^uint32(0)
 type row struct {
 	id         engine.JobID
 	enqueuedAt engine.Time
-	dueAt      engine.Time // time it became ready, or a waiting job will
-	key        engine.Time // ready key, if ready; in flight: expiry of the lease
-	prev, next uint32      // links of the list that contains it
-	token      uint32      // fencing token in 32 bits: a job is claimed and recovered fewer than 2^32 times
+	dueAt      engine.Time     // time it became ready, or a waiting job will
+	key        engine.Time     // ready key, if ready; in flight: expiry of the lease
+	holder     engine.EngineID // holder of its lease; in other states the last one
+	token      uint32          // fencing token in 32 bits: a job is claimed and recovered fewer than 2^32 times
 	delivery   int32
 	charged    int32
 	failures   int32
@@ -83,10 +83,11 @@ const (
 
 // rows is a slab of jobs' rows with stable addresses: it grows by chunks and reuses freed rows.
 type rows struct {
+	chains // of the lists that hold rows by their states
 	chunks []*[chunkSize]row
 	used   []uint8 // number of rows in use, by block of blockSize rows
 	size   uint32
-	free   uint32 // first of the free rows, linked by next, plus 1; 0: none
+	free   uint32 // first of the free rows, linked by their links next, plus 1; 0: none
 }
 
 const (
@@ -101,7 +102,7 @@ func (s *rows) alloc() (uint32, *row) {
 	ref := s.free - 1
 	if ref != none {
 		r := s.at(ref)
-		s.free, r.next = r.next, 0
+		s.free = s.links[ref].next
 		s.used[ref>>blockBits]++
 		return ref, r
 	}
@@ -111,6 +112,7 @@ func (s *rows) alloc() (uint32, *row) {
 		s.used = append(s.used, make([]uint8, chunkSize/blockSize)...)
 	}
 	s.size++
+	s.chains.reach(ref)
 	s.used[ref>>blockBits]++
 	return ref, s.at(ref)
 }
@@ -133,7 +135,8 @@ func (s *rows) all(yield func(ref uint32, r *row) bool) {
 }
 
 func (s *rows) release(ref uint32, r *row) {
-	*r = row{next: s.free}
+	*r = row{}
+	s.links[ref].next = s.free
 	s.free = ref + 1
 	s.used[ref>>blockBits]--
 }

@@ -18,6 +18,7 @@ func (x *serials) join(ref, key uint32) (behind bool) {
 	}
 	*x.keyOf.reach(ref) = key
 	l := x.keys[key]
+	x.reach(ref)
 	x.insertAfter(&l, ref, l.tail)
 	x.keys[key] = l
 	return l.head != ref+1
@@ -27,7 +28,7 @@ func (x *serials) join(ref, key uint32) (behind bool) {
 // claimed from now on.
 func (s *Store) leaveSerial(ref uint32) {
 	x := &s.serials
-	key, next := *x.keyOf.at(ref), x.links.at(ref).next
+	key, next := *x.keyOf.at(ref), x.links[ref].next
 	l := x.keys[key]
 	first := l.head == ref+1
 	if x.remove(&l, ref); l.head == 0 {

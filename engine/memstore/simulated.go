@@ -68,11 +68,11 @@ func (s *Store) Redrive(revive func(engine.JobID) bool, reset bool, dst []engine
 	for at := s.dead.head; at != 0; {
 		ref := at - 1
 		r := s.rows.at(ref)
-		at = r.next
+		at = s.rows.links[ref].next
 		if !revive(r.id) {
 			continue
 		}
-		s.dead.remove(&s.rows, r)
+		s.rows.remove(&s.dead, ref)
 		s.stats.Dead--
 		if reset {
 			r.charged, r.failures = 0, 0
@@ -97,14 +97,14 @@ func (s *Store) LoseLeases(lose func(engine.JobID) bool, dst []engine.Lease) []e
 	for at := s.leased.head; at != 0; {
 		ref := at - 1
 		r := s.rows.at(ref)
-		at = r.next
+		at = s.rows.links[ref].next
 		if !lose(r.id) {
 			continue
 		}
 		s.unlist(ref, r)
 		r.place = inOrphans
-		s.orphaned.pushBack(s.orphaned.last(&s.rows), ref, r)
-		s.describe(&c, ref, r).Holder = *s.holders.at(ref)
+		s.rows.insertAfter(&s.orphaned, ref, s.orphaned.tail)
+		s.describe(&c, ref, r).Holder = r.holder
 	}
 	return c.dst
 }

@@ -82,7 +82,7 @@ func (s *Store) unplace(ref uint32, r *row) {
 		case inHeap:
 			s.waiting.heap.Remove(r.dueAt, uint64(ref))
 		case inList:
-			s.waiting.due.remove(&s.rows, r)
+			s.rows.remove(&s.waiting.due, ref)
 		}
 	}
 	r.place = inList
@@ -92,14 +92,14 @@ func (s *Store) unplace(ref uint32, r *row) {
 func (s *Store) unlist(ref uint32, r *row) {
 	switch r.place {
 	case inList:
-		s.leased.remove(&s.rows, r)
+		s.rows.remove(&s.leased, ref)
 		if s.byNode != nil {
-			s.byNode.remove(s.nodeOf(ref), ref)
+			s.byNode.remove(&s.byNode.of[r.holder.Node()], ref)
 		}
 	case inLapsed:
-		s.lapsed.remove(&s.rows, r)
+		s.rows.remove(&s.lapsed, ref)
 	case inOrphans:
-		s.orphaned.remove(&s.rows, r)
+		s.rows.remove(&s.orphaned, ref)
 	}
 }
 
@@ -166,7 +166,7 @@ func (s *Store) bury(ref uint32, r *row) {
 		s.leaveSerial(ref)
 	}
 	r.state = engine.Dead
-	s.dead.pushBack(s.dead.last(&s.rows), ref, r)
+	s.rows.insertAfter(&s.dead, ref, s.dead.tail)
 }
 
 // forget deletes a job that has ended and frees its row, which must be in no queue, list or tree.

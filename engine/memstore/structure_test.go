@@ -44,7 +44,7 @@ func check(t fatal, s *Store) {
 		t.Fatalf("counted %+v, the store says %+v", stats, s.stats)
 	}
 	free := 0
-	for at := s.rows.free; at != 0; at = s.rows.at(at - 1).next {
+	for at := s.rows.free; at != 0; at = s.rows.links[at-1].next {
 		if r := visit(at-1, "the free rows"); r.state != engine.NoState || r.id != 0 {
 			t.Fatalf("free row %d holds job %d, %v", at-1, r.id, r.state)
 		}
@@ -85,7 +85,7 @@ func checkReady(t fatal, s *Store, visit func(uint32, string) *row, stats *engin
 			q, size := &l.ready[c], 0
 			ready := func(ref uint32, where string, p place) *row {
 				r := visit(ref, where)
-				if behind := r.has&hasSerial != 0 && s.serials.links.at(ref).prev != 0; behind != l.behind {
+				if behind := r.has&hasSerial != 0 && s.serials.links[ref].prev != 0; behind != l.behind {
 					t.Fatalf("row %+v is behind another: %v", r, behind)
 				}
 				if r.state != engine.Ready || r.place != p || r.lane != at || r.class() != engine.Class(c) || s.lines.byKind && r.kind != l.kind {
@@ -108,10 +108,10 @@ func checkReady(t fatal, s *Store, visit func(uint32, string) *row, stats *engin
 func checkList(t fatal, s *Store, l *list, where string, visit func(ref uint32) *row, before func(a, b *row) bool) {
 	t.Helper()
 	prev := uint32(0)
-	for at := l.head; at != 0; at = s.rows.at(at - 1).next {
+	for at := l.head; at != 0; at = s.rows.links[at-1].next {
 		r := visit(at - 1)
-		if r.prev != prev {
-			t.Fatalf("%s: job %d links back to %d, want %d", where, r.id, r.prev, prev)
+		if back := s.rows.links[at-1].prev; back != prev {
+			t.Fatalf("%s: job %d links back to %d, want %d", where, r.id, back, prev)
 		}
 		if prev != 0 && !before(s.rows.at(prev-1), r) {
 			t.Fatalf("%s: job %d is out of order", where, r.id)
@@ -238,12 +238,12 @@ func checkNodes(t fatal, s *Store, x *nodeLists) {
 	for node := range x.of {
 		next[node] = x.of[node].head
 	}
-	for at := s.leased.head; at != 0; at = s.rows.at(at - 1).next {
-		node := s.nodeOf(at - 1)
+	for at := s.leased.head; at != 0; at = s.rows.links[at-1].next {
+		node := s.rows.at(at - 1).holder.Node()
 		if next[node] != at {
 			t.Fatalf("node %d has row link %d next, want %d", node, next[node], at)
 		}
-		if next[node] = x.links.at(at - 1).next; next[node] == 0 && x.of[node].tail != at {
+		if next[node] = x.links[at-1].next; next[node] == 0 && x.of[node].tail != at {
 			t.Fatalf("node %d ends at %d, it says at %d", node, at, x.of[node].tail)
 		}
 	}
@@ -260,9 +260,9 @@ func checkSerials(t fatal, s *Store) {
 	linked := 0
 	for key, k := range s.serials.keys {
 		prev := uint32(0)
-		for at := k.head; at != 0; at = s.serials.links.at(at - 1).next {
+		for at := k.head; at != 0; at = s.serials.links[at-1].next {
 			r := s.rows.at(at - 1)
-			if *s.serials.keyOf.at(at - 1) != key || r.state == engine.Dead || r.state == engine.NoState || s.serials.links.at(at-1).prev != prev {
+			if *s.serials.keyOf.at(at - 1) != key || r.state == engine.Dead || r.state == engine.NoState || s.serials.links[at-1].prev != prev {
 				t.Fatalf("row %+v is in key %d behind %d", r, key, prev)
 			}
 			linked++
@@ -435,7 +435,7 @@ func TestCheckSeesDamage(t *testing.T) {
 	}{
 		{"a count", func(s *Store) { s.stats.Ready[0]++ }},
 		{"a size", func(s *Store) { s.lines.lanes[0].ready[0].size++ }},
-		{"a link back", func(s *Store) { s.rows.at(s.leased.head - 1).prev = 9 }},
+		{"a link back", func(s *Store) { s.rows.links[s.leased.head-1].prev = 9 }},
 		{"a tail", func(s *Store) { s.leased.tail = s.leased.head }},
 		{"a lost row", func(s *Store) { s.leased = list{} }},
 		{"an expiry", func(s *Store) { s.rows.at(s.leased.head - 1).key += 1 << 40 }},
@@ -469,7 +469,7 @@ func TestCheckSeesDamage(t *testing.T) {
 		{"the leases of a node", func(s *Store) { s.byNode.of[0].tail = 0 }},
 		{"a count of the dead", func(s *Store) { s.stats.Dead++ }},
 		{"a lost dead row", func(s *Store) { s.dead = list{} }},
-		{"a serial link", func(s *Store) { s.serials.links.at(s.serials.keys[3].tail - 1).prev = 0 }},
+		{"a serial link", func(s *Store) { s.serials.links[s.serials.keys[3].tail-1].prev = 0 }},
 		{"a serial end", func(s *Store) { k := s.serials.keys[3]; k.tail = k.head; s.serials.keys[3] = k }},
 		{"a side tree", func(s *Store) { s.lines.lanes[0].cell.roots[sortByAge][1] = 0 }},
 		{"a side's order", func(s *Store) {

@@ -77,7 +77,7 @@ func (s *Store) takeDue(limit int, order engine.Order, dst []engine.Promotion,
 	s.mu.lock()
 	defer s.mu.unlock()
 	now := s.now()
-	s.eachDue(now, func(ref uint32, r *row) { s.waiting.due.pushBack(s.waiting.due.last(&s.rows), ref, r) })
+	s.eachDue(now, func(ref uint32, _ *row) { s.rows.insertAfter(&s.waiting.due, ref, s.waiting.due.tail) })
 	for ; limit > 0; limit-- {
 		at := s.waiting.due.head
 		if order == engine.NewestReady {
@@ -87,7 +87,7 @@ func (s *Store) takeDue(limit int, order engine.Order, dst []engine.Promotion,
 			break
 		}
 		r := s.rows.at(at - 1)
-		s.waiting.due.remove(&s.rows, r)
+		s.rows.remove(&s.waiting.due, at-1)
 		take(at-1, r, now)
 		dst = append(dst, s.promotion(at-1, r))
 	}

@@ -74,6 +74,9 @@ func (c *validator) checkTicks(e *spec.Engine) {
 		{e.Reaper.Every, "recoveries", "reaper.every"},
 		{e.Promoter.Every.Average(), "promotions", "promoter.every"},
 		{plain.Either(elects(e), e.Leader.Renew, 0), "renewals", "leader.renew"},
+		{unanswered(&e.Store.Claim, e.CallTimeout), "claims", "call-timeout"},
+		{plain.Either(len(e.Commit.Backoff) == 0, unanswered(&e.Store.Commit, e.Commit.Timeout), 0),
+			"commits", "commit.timeout"},
 	} {
 		if timer.every <= 0 || !in.Sound(timer.key) || int(e.Nodes) > reference.MostOf("engine.nodes") {
 			continue
@@ -85,6 +88,12 @@ func (c *validator) checkTicks(e *spec.Engine) {
 			c.warnTicks(timer.key, timer.every, float64(e.Nodes), timer.what)
 		}
 	}
+}
+
+// unanswered returns the timeout of a call, after which it is repeated at once, if the cost of the call, which is that
+// of one way, makes most answers come later; else 0.
+func unanswered(cost *spec.Distribution, timeout spec.Duration) spec.Duration {
+	return plain.Either(2*cost.Dist().Mean() > timeout.Std().Seconds(), timeout, 0)
 }
 
 // warnTicks warns if timers (their number) with the period every fire so often until arrivals end that a run is slow.

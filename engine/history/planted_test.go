@@ -432,7 +432,7 @@ func extraJobs(good *pgstore.Store, rows *pgxpool.Pool) store {
 
 func (b *generous) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
 	if n := b.nth(); n%3 == 0 {
-		jobs = append(slices.Clone(jobs), engine.NewJob{ID: engine.JobID(1<<40 + n)})
+		jobs = append(slices.Clone(jobs), engine.NewJob{ID: 1<<40 + engine.JobID(n)})
 	}
 	return b.Store.Enqueue(ctx, jobs)
 }

@@ -108,7 +108,7 @@ const mostFew = 1 << 16
 
 // called returns the tenant with that ID, creating it if there is none.
 func (x *tenants) called(id engine.TenantID) *tenant {
-	if int(id) < len(x.few) && x.few[id] != nil {
+	if uint(id) < uint(len(x.few)) && x.few[id] != nil {
 		return x.few[id]
 	}
 	t := x.by[id]

@@ -3,6 +3,7 @@ package pgstore
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -284,7 +285,7 @@ func TestNumbers(t *testing.T) {
 	if err := s.Enqueue(t.Context(), []engine.NewJob{{ID: 1}, {ID: 2, Delay: engine.Forever}, {ID: 3, Tenant: 1<<32 - 1, Serial: 1<<32 - 1}}); err != nil {
 		t.Fatal(err)
 	}
-	l, next, err := s.Claim(t.Context(), 1<<64-1, engine.Plan{Limit: 1 << 40, Terms: []engine.Term{anyTerm(1 << 50)}}, engine.Forever, nil)
+	l, next, err := s.Claim(t.Context(), 1<<64-1, engine.Plan{Limit: math.MaxInt, Terms: []engine.Term{anyTerm(math.MaxInt)}}, engine.Forever, nil)
 	if err != nil || len(l) != 2 || next < 99*365*24*time.Hour {
 		t.Fatalf("%v, next %v, %v", l, next, err)
 	}

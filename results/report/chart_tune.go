@@ -155,7 +155,7 @@ func margins(limit int) plot.Ticker {
 		}
 		var ticks []plot.Tick
 		for v := math.Ceil(low/step) * step; v <= high; v += step {
-			label := fmt.Sprintf("%+.0f%%", 100*v)
+			label := strings.Replace(fmt.Sprintf("%+.0f%%", 100*v), "-", "−", 1)
 			if math.Abs(v) < step/2 {
 				v, label = 0, "bound"
 			}

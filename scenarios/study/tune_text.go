@@ -285,7 +285,7 @@ func tuneTable(t *results.Tuning, policies []results.TunedPolicy, full bool) (he
 		if text := plain.Number(v); full || text == "" {
 			return text
 		}
-		return fmt.Sprintf("%+.1f%%", 100*v)
+		return strings.Replace(fmt.Sprintf("%+.1f%%", 100*v), "-", "−", 1)
 	}
 	for i := range policies {
 		p := &policies[i]

@@ -3,7 +3,6 @@ package results
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"qsim/results/measure"
@@ -153,8 +152,6 @@ func FormatValue(v float64, info measure.MetricInfo) string {
 			return plain.Digits(v*100, 2) + "%"
 		}
 		return plain.Digits(v*100, 3) + "%"
-	case v != 0 && math.Abs(v) < 0.0005:
-		return strings.Replace(strconv.FormatFloat(v, 'g', 2, 64), "-", "−", -1)
 	}
 	return strings.Replace(plain.Grouped(plain.Digits(v, 3)), "-", "−", 1)
 }

@@ -177,7 +177,7 @@ func TestFormatValue(t *testing.T) {
 		info measure.MetricInfo
 		want string
 	}{
-		{4.43, plain, "4.43"}, {12300, plain, "12,300"}, {1234567.4, plain, "1,234,567"}, {0, plain, "0"}, {0.00012, plain, "0.00012"}, {-3, plain, "−3"},
+		{4.43, plain, "4.43"}, {12300, plain, "12,300"}, {1234567.4, plain, "1,234,567"}, {0, plain, "0"}, {0.00012, plain, "0.00012"}, {-0.00003, plain, "−0.00003"}, {-3, plain, "−3"},
 		{-1234.5, plain, "−1,234"}, {0.97, share, "97%"}, {0.12345, share, "12.3%"}, {1, share, "100%"}, {math.NaN(), plain, "–"}, {8.8, wait, "8.8s"},
 	} {
 		if got := results.FormatValue(tt.v, tt.info); got != tt.want {

@@ -10,12 +10,9 @@ import (
 // committer collects the outcomes of attempts in batches, and sends each batch to the store until it is answered. A
 // batch whose answer is lost is sent again under the same BatchID, by which the store recognises it.
 type committer struct {
-	filling *batch
-	flushAt Time              // end of the filling batch's linger; Never: it is over, or nothing is filling
-	due     bool              // the filling batch's linger is over: it is sent as soon as a call is free
-	ready   heap.Heap[queued] // full batches that wait for a call
-	paused  heap.Heap[queued] // batches that pause before their tries start over
-	queued  uint64            // number of batches ever put in ready or paused
+	filling *batch            // batch being filled; nil: none
+	flushAt Time              // end of its linger; Never: it is over, and the batch is sent as soon as a call is free
+	queue   heap.Heap[*batch] // batches that wait for a call, or pause before their tries start over
 	flying  []*batch          // batches sent, or pausing before they are sent again
 	spare   []*batch          // closed batches, for reuse of their memory
 	open    heap.FIFO[bool]   // for each batch from the first unanswered one on, whether it is open
@@ -29,25 +26,19 @@ type committer struct {
 type batch struct {
 	seq      uint64
 	id       uint64 // ID of the latest call; 0: none is under way
-	againAt  Time   // flying: the time at which the call counts as lost, or the pause is over
+	againAt  Time   // flying: the time at which the call counts as lost, or the pause is over; in queue: when to send it
 	tries    int    // times that it was sent since its tries began
 	out      int    // number of calls that carry its outcomes and may still be executed
 	sent     bool   // the store may have received the batch: its outcomes must not change
-	closed   bool   // the batch is answered, given up or empty
-	slots    []Slot // slot of each outcome; noSlot: of a lease that no worker held
+	slots    []Slot // slot of each outcome, noSlot: of a lease that no worker held; empty in queue: all have expired
 	outcomes []Outcome
-	applied  []bool // by outcome, whether an earlier try applied it; empty: not known of any
+	results  []Result // by outcome, the answer to the latest try that was partly applied; empty: none was
 }
 
-// queued is a batch of outcomes that waits to be sent: for its pause to be over, or for an earlier commit call to end.
-type queued struct {
-	at    Time // paused: earliest time to send it; ready: 0
-	order uint64
-	*batch
+// Before reports whether a queued batch b is sent before batch other: by time, then by sequence number.
+func (b *batch) Before(other *batch) bool {
+	return b.againAt < other.againAt || b.againAt == other.againAt && b.seq < other.seq
 }
-
-// Before reports whether batch a is sent before b: by time, then in the order in which they were queued.
-func (a queued) Before(b queued) bool { return a.at < b.at || a.at == b.at && a.order < b.order }
 
 // errorPause is the default pause before a failed commit is sent again, if CommitConfig.Backoff is empty.
 const errorPause = 100 * time.Millisecond
@@ -64,8 +55,8 @@ func (c *committer) deadline() Time {
 	for _, b := range c.flying {
 		d = min(d, b.againAt)
 	}
-	if len(c.flying) < c.calls && len(c.paused) > 0 { // what is ready has been sent
-		d = min(d, c.paused[0].at)
+	if len(c.flying) < c.calls && len(c.queue) > 0 {
+		d = min(d, c.queue[0].againAt)
 	}
 	return d
 }
@@ -151,7 +142,7 @@ func (c *committer) tick(e *Engine) {
 // lingered ends the wait of the batch being filled for more outcomes: it is sent at once or, if as many commit calls as
 // allowed are in flight, goes on filling, so that slow commits do not queue up as many small batches.
 func (c *committer) lingered(e *Engine) {
-	c.flushAt, c.due = Never, c.filling != nil
+	c.flushAt = Never
 	if len(c.flying) < c.calls {
 		c.flush(e)
 	}
@@ -159,48 +150,33 @@ func (c *committer) lingered(e *Engine) {
 
 // flush closes the filling batch of outcomes, and sends it, or queues it until a call is free.
 func (c *committer) flush(e *Engine) {
-	c.flushAt, c.due = Never, false
-	if c.filling == nil {
-		return
+	if b := c.filling; b != nil {
+		c.filling, c.flushAt, b.againAt = nil, Never, e.now
+		if len(c.flying) < c.calls && len(c.queue) == 0 { // the usual case
+			c.flying = append(c.flying, b)
+			c.send(e, b)
+			return
+		}
+		c.queue.Push(b)
+		c.launch(e)
 	}
-	b := c.filling
-	c.filling = nil
-	if len(c.flying) < c.calls && len(c.ready) == 0 && len(c.paused) == 0 { // the usual case
-		c.flying = append(c.flying, b)
-		c.send(e, b)
-		return
-	}
-	c.enqueue(&c.ready, b, 0)
-	c.launch(e)
-}
-
-// enqueue adds a batch to one of the queues of batches to be sent: ready, or paused, where it waits until the time at.
-func (c *committer) enqueue(in *heap.Heap[queued], b *batch, at Time) {
-	c.queued++
-	in.Push(queued{at, c.queued, b})
 }
 
 // launch sends queued batches while fewer than CommitConfig.Calls are in flight, then the filling one if it is due.
 func (c *committer) launch(e *Engine) {
-	for len(c.paused) > 0 && (c.paused[0].at <= e.now || c.paused[0].closed) {
-		q := c.paused.Pop()
-		q.at = 0
-		c.ready.Push(q)
-	}
-	for len(c.ready) > 0 && len(c.flying) < c.calls {
-		b := c.ready.Pop().batch
-		if b.closed {
+	for len(c.flying) < c.calls && len(c.queue) > 0 && c.queue[0].againAt <= e.now {
+		if b := c.queue.Pop(); len(b.slots) == 0 {
 			c.recycle(b)
-			continue
+		} else {
+			c.flying = append(c.flying, b)
+			c.send(e, b)
 		}
-		c.flying = append(c.flying, b)
-		c.send(e, b)
 	}
-	if c.due && len(c.flying) < c.calls {
+	if len(c.flying) < c.calls && c.flushAt == Never {
 		c.flush(e)
 	}
-	if len(c.flying) < c.calls && len(c.paused) > 0 {
-		e.arm(c.paused[0].at)
+	if len(c.flying) < c.calls && len(c.queue) > 0 {
+		e.arm(c.queue[0].againAt)
 	}
 }
 
@@ -246,7 +222,9 @@ func (c *committer) onCommitted(e *Engine, r *Call) {
 		}
 		b.out--
 		if r.Err != nil || hasUnapplied(r.Results) {
-			b.note(r)
+			if r.Err == nil {
+				b.results = append(b.results[:0], r.Results...)
+			}
 			c.tryAgain(e, b, errorPause)
 		} else {
 			c.land(b)
@@ -283,17 +261,6 @@ func hasUnapplied(results []Result) bool {
 	return false
 }
 
-// note records which outcomes of a partly applied batch have taken effect, before it is sent again.
-func (b *batch) note(r *Call) {
-	if r.Err != nil {
-		return
-	}
-	b.applied = b.applied[:0]
-	for i := range r.Results {
-		b.applied = append(b.applied, r.Results[i].Status != Unapplied)
-	}
-}
-
 // settle releases the lease in slot s (of the lease table), whose outcome is committed or dropped; if its handler has
 // timed out and still runs, once that returns.
 func (c *committer) settle(e *Engine, s Slot) {
@@ -322,11 +289,11 @@ func (c *committer) tryAgain(e *Engine, b *batch, pause time.Duration) bool {
 	c.land(b)
 	if !e.cfg.Commit.Drop {
 		b.tries = 0
-		c.enqueue(&c.paused, b, b.againAt)
+		c.queue.Push(b)
 		return false
 	}
 	for i, s := range b.slots {
-		if len(b.applied) == 0 || !b.applied[i] {
+		if len(b.results) == 0 || b.results[i].Status == Unapplied {
 			o := &b.outcomes[i]
 			e.record(Event{Kind: GaveUp, Job: o.Job, Token: o.Token, JobKind: o.Kind, Tenant: o.Tenant,
 				Delivery: o.Delivery, Error: o.Error}, noSlot, nil)
@@ -356,7 +323,7 @@ func (c *committer) onExpired(e *Engine, s Slot) {
 	}
 	c.close(e, b)
 	if b == c.filling { // else it leaves the queue when its turn comes
-		c.filling, c.flushAt, c.due = nil, Never, false
+		c.filling, c.flushAt = nil, Never
 		c.recycle(b)
 	}
 }
@@ -375,7 +342,6 @@ func (c *committer) newBatch() *batch {
 
 // close ends a batch of outcomes that is answered, given up, or empty: they are no longer pending.
 func (c *committer) close(e *Engine, b *batch) {
-	b.closed = true
 	*c.open.At(int(b.seq - c.settled() - 1)) = false
 	for c.open.Size() > 0 && !*c.open.At(0) {
 		c.open.Pop()
@@ -394,7 +360,7 @@ func (c *committer) recycle(b *batch) {
 	if b.out > 0 {
 		return
 	}
-	b.id, b.tries, b.sent, b.closed = 0, 0, false, false
-	b.slots, b.outcomes, b.applied = b.slots[:0], b.outcomes[:0], b.applied[:0]
+	b.id, b.tries, b.sent = 0, 0, false
+	b.slots, b.outcomes, b.results = b.slots[:0], b.outcomes[:0], b.results[:0]
 	c.spare = append(c.spare, b)
 }

@@ -48,10 +48,7 @@ func (a *Asked) commits() []*Call {
 // lowest computes the result of settled by looking at every batch.
 func lowest(c *committer) uint64 {
 	n := c.lastSeq + 1
-	for _, q := range slices.Concat(c.ready, c.paused) {
-		n = min(n, q.seq)
-	}
-	for _, b := range c.flying {
+	for _, b := range slices.Concat(c.queue, c.flying) {
 		n = min(n, b.seq)
 	}
 	if c.filling != nil {

@@ -191,7 +191,7 @@ func (e *Engine) ttl() time.Duration {
 
 // Held returns the work that a stopped engine has yet to finish: the number of leases not yet committed or lost,
 // outcomes not yet committed, and jobs taken by a promoter but not yet made ready.
-func (e *Engine) Held() int { return e.leases.held + e.commit.pending + len(e.promote.taken) }
+func (e *Engine) Held() int { return e.leases.held() + e.commit.pending + len(e.promote.taken) }
 
 // Idle returns the number of workers that run no job.
 func (e *Engine) Idle() int { return e.leases.idle }

@@ -25,7 +25,6 @@ type heldLease struct {
 	phase   phase
 	lost    bool                // the token is no longer valid at the store
 	settled bool                // timedOut: the outcome has been committed
-	freed   bool                // timedOut: its worker has been given the next job
 	heldAt  Time                // time of the answer to the claim
 	dueAt   Time                // scheduled: time at which it may run; running: time of the execution timeout
 	beatAt  Time                // time of the next heartbeat, while it is in that queue
@@ -38,7 +37,6 @@ type heldLease struct {
 type leaseTable struct {
 	slots      []heldLease
 	free       []Slot            // slots that hold no lease
-	held       int               // number of held leases
 	idle       int               // number of workers that run no job
 	waiting    int               // number of buffered leases
 	inFlight   [NumClasses]int   // buffered, running and timed out leases, by class (fresh, retry)
@@ -61,9 +59,8 @@ func (t *leaseTable) hold(l *Lease, now Time) Slot {
 	t.free = t.free[:len(t.free)-1]
 	h := &t.slots[s]
 	h.lease = *l
-	h.phase, h.lost, h.settled, h.freed = buffered, false, false, false
+	h.phase, h.lost, h.settled = buffered, false, false
 	h.heldAt = now
-	t.held++
 	t.inFlight[l.Class()]++
 	if t.byKey != nil {
 		t.byKey[l.Key()] = s
@@ -96,7 +93,6 @@ func (t *leaseTable) release(s Slot) {
 	default:
 		t.inFlight[h.lease.Class()]--
 	}
-	t.held--
 	h.phase, h.batch, h.expiry = unheld, nil, Never
 	h.tickets = [numPurposes]uint64{}
 	t.free = append(t.free, s)
@@ -105,11 +101,14 @@ func (t *leaseTable) release(s Slot) {
 	}
 }
 
+// held returns the number of held leases.
+func (t *leaseTable) held() int { return len(t.slots) - len(t.free) }
+
 // find returns the slot of the lease with that key, or noSlot. Most engines never call it: the first call makes the
 // table keep an index from then on.
 func (t *leaseTable) find(key LeaseKey) Slot {
 	if t.byKey == nil {
-		t.byKey = make(map[LeaseKey]Slot, t.held)
+		t.byKey = make(map[LeaseKey]Slot, t.held())
 		for s := range t.slots {
 			if h := &t.slots[s]; h.phase != unheld {
 				t.byKey[h.lease.Key()] = Slot(s)

@@ -76,7 +76,6 @@ func (r *runner) timeOut(e *Engine, t *timeout, s Slot, h *heldLease) {
 	e.commit.add(e, s, &h.lease, Timeout, h.heldAt)
 	e.observe(&h.lease, Timeout)
 	if k.Free {
-		h.freed = true
 		e.leases.idle++
 		r.next(e, e.leases.idle == 1)
 	}
@@ -139,7 +138,7 @@ func (r *runner) onFinished(e *Engine, s Slot, err ErrorKind, ran time.Duration)
 		panic("engine: no handler runs in that slot")
 	}
 	e.recorder.Finished(e.now, e.cfg.Engine.Node(), s, &h.lease, err, ran)
-	busy, freed := e.leases.idle == 0, h.freed
+	busy, freed := e.leases.idle == 0, h.phase == timedOut && e.cfg.kind(h.lease.Kind).Free
 	if !freed {
 		e.leases.idle++
 	}

@@ -42,7 +42,7 @@ type Collector struct {
 	copies      engine.JobID                   // mask of the job ID's bits that number the copies of a caller's job
 	byTenant    bool                           // waits are also measured for each tenant
 	impatient   bool                           // callers of some class give up
-	resubmitted map[engine.JobID]*resubmission // resubmitted jobs, by the ID of the first copy; nil: no caller resubmits
+	resubmitted map[engine.JobID]*resubmission // resubmitted jobs, by the ID of the first copy
 	dead        map[engine.JobID]engine.Time   // enqueue times of the dead jobs that may be redriven; nil: none may
 	freed       map[workerSlot]bool            // executions that timed out and go on without a worker
 
@@ -56,7 +56,7 @@ func NewCollector(s *Settings, policy int) *Collector {
 	c := &Collector{
 		settings: s, policy: policy, copies: 1<<s.CopyBits - 1, known: newJobTable(),
 		lease:    cmp.Or(info.Lease, engine.Forever),
-		byTenant: len(s.Tenants) > 2,
+		byTenant: len(s.Tenants) > 2, resubmitted: map[engine.JobID]*resubmission{}, freed: map[workerSlot]bool{},
 		machines: newMachines(cmp.Or(info.Nodes, s.Nodes), cmp.Or(info.Workers, s.Workers)),
 	}
 	if s.Redrives {
@@ -105,15 +105,14 @@ func (c *Collector) Finish(end engine.Time, unresolved iter.Seq[unfinished.Job])
 			c.leave(&u)
 		}
 	}
-	nothing := c.whole.left == 0
-	if nothing {
-		c.starving.close(max(c.end, engine.Time(c.settings.Duration)))
-	} else {
-		c.starving.close(c.end)
+	last := c.end
+	if c.whole.left == 0 { // if arrivals were to go on, so do the windows, so that their idle time counts
+		last = max(last, engine.Time(c.settings.Duration))
 	}
+	c.starving.close(last)
 	for _, v := range c.views {
 		c.now = c.end // the clock is shared, and closing a view may go on to the end of arrivals
-		v.close(nothing)
+		v.close(last)
 	}
 	return c.run()
 }

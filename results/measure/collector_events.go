@@ -199,7 +199,7 @@ func (c *Collector) onSuccess(at engine.Time, j *knownJob, l *engine.Lease, ran 
 	}
 	if j.successes++; j.successes > 1 {
 		c.onDuplicate(j, l, ran)
-	} else if c.resubmitted != nil {
+	} else if len(c.resubmitted) > 0 {
 		c.onCopyDone(j, l.Kind, l.Tenant)
 	}
 }
@@ -337,16 +337,14 @@ func (c *Collector) onLeaseTaken(e *engine.Event) {
 	}
 }
 
-// onExtended records the new expiry of a job's lease after a heartbeat.
-func (c *Collector) onExtended(e *engine.Event) {
-	if j := c.known.find(e.Job); j != nil && j.token == e.Token {
+// onHolder records what the holder of a lease has learned of it: its new expiry after a heartbeat, or its loss, after
+// which no outcome of the handler will reach the store.
+func (c *Collector) onHolder(e *engine.Event) {
+	switch j := c.known.find(e.Job); {
+	case j == nil || j.token != e.Token:
+	case e.Kind == engine.Extended:
 		j.expires = e.At.Add(c.lease)
-	}
-}
-
-// onLeaseLost records that the holder of a lease has noticed its loss: no outcome of its handler will reach the store.
-func (c *Collector) onLeaseLost(e *engine.Event) {
-	if j := c.known.find(e.Job); j != nil && j.token == e.Token {
+	default:
 		j.lost = true
 	}
 }

@@ -40,10 +40,8 @@ func leaseOf(e *engine.Event) *engine.Lease {
 func (c *Collector) recordOther(e *engine.Event) {
 	c.pass(e.At)
 	switch {
-	case e.Kind == engine.Extended:
-		c.onExtended(e)
-	case e.Kind == engine.LeaseLost:
-		c.onLeaseLost(e)
+	case e.Kind == engine.Extended, e.Kind == engine.LeaseLost:
+		c.onHolder(e)
 	case e.Kind == engine.NodeUp, e.Kind == engine.NodeDown:
 		c.machines.turn(int(e.Node), e.Kind == engine.NodeDown)
 		for _, v := range c.views {

@@ -67,9 +67,6 @@ func (c *Collector) callerOf(job engine.JobID) engine.JobID {
 // onResubmitted counts a further copy of a job that its caller enqueued again. When the second copy comes, the first is
 // open (neither done nor dead), though it may have been executed with success already.
 func (c *Collector) onResubmitted(job engine.JobID) {
-	if c.resubmitted == nil {
-		c.resubmitted = make(map[engine.JobID]*resubmission)
-	}
 	caller := c.callerOf(job)
 	r := c.resubmitted[caller]
 	if r == nil {

@@ -47,25 +47,19 @@ func (j *knownJob) remember(token engine.Token, ran time.Duration, now engine.Ti
 	j.late[0], j.late[1] = late, j.late[0]
 }
 
-// accept records that the store accepted the ack under a fencing token; it returns the execution's run time, 0 if
-// unknown.
-func (j *knownJob) accept(token engine.Token) time.Duration {
-	j.acked = token
-	for i := range j.ran {
-		if x := &j.ran[i]; x.token == token {
-			return x.ran
-		}
-	}
-	return 0
-}
-
-// commit records an outcome that the store applied, and returns the run time of the execution if it was acked, else 0.
+// commit records an outcome that the store applied, and returns the run time of the execution if it was acked; 0 if it
+// was not, or the run time is unknown.
 func (j *knownJob) commit(kind engine.EventKind, o *engine.Outcome) (ran time.Duration) {
 	j.leased = false
 	switch kind {
 	case engine.Acked:
-		j.ended = true
-		return j.accept(o.Token)
+		j.ended, j.acked = true, o.Token
+		for i := range j.ran {
+			if x := &j.ran[i]; x.token == o.Token {
+				return x.ran
+			}
+		}
+		return 0
 	case engine.Buried:
 		j.ended = true
 		return 0
@@ -177,7 +171,7 @@ func (c *Collector) forget(j *knownJob) {
 
 // drop removes a job from the table of known jobs: no execution of it is expected any more.
 func (c *Collector) drop(j *knownJob) {
-	if c.resubmitted != nil && j.ended && !c.isDead(j) {
+	if len(c.resubmitted) > 0 && j.ended && !c.isDead(j) {
 		c.onCopyEnded(j.id)
 	}
 	c.known.remove(j.id)

@@ -61,9 +61,6 @@ func (c *Collector) workersOf(in workerSlot) int64 {
 
 // onFreed counts the worker of an execution as free after a timeout, while the handler goes on.
 func (c *Collector) onFreed(e *engine.Event) {
-	if c.freed == nil {
-		c.freed = make(map[workerSlot]bool)
-	}
 	c.freed[workerSlot{e.Node, e.Slot}] = true
 	c.machines.busy--
 	for _, v := range c.views {

@@ -166,7 +166,6 @@ func (v *view) onEdge() {
 	if v.level[freshArea] > 0 {
 		v.noteStretch(v.gaps.since)
 	}
-	was := slices.Clone(v.open)
 	v.open = v.open[:0]
 	for _, w := range v.windows {
 		if w.shares != nil && v.now == w.to {
@@ -176,7 +175,7 @@ func (v *view) onEdge() {
 			continue
 		}
 		v.open = append(v.open, w)
-		if !slices.Contains(was, w) {
+		if v.now == w.from {
 			w.skip = v.gaps.streak
 			v.gaps.hint = 0
 			if w.shares != nil {
@@ -200,21 +199,16 @@ func (v *view) stop(end engine.Time) {
 	}
 }
 
-// close ends, when the run stops, the windows of time that have no end of their own. If no job is left (nothing) and
-// arrivals were to go on, all windows go on until the end of arrivals, so that their idle time counts.
-func (v *view) close(nothing bool) {
-	end := v.now
+// close ends, when the run stops, all windows of time at end, no earlier than now: no more events come meanwhile.
+func (v *view) close(end engine.Time) {
 	v.onBoundary()
-	if nothing {
-		end = max(end, engine.Time(v.settings.Duration))
-	}
 	for _, w := range v.windows {
 		if w.to == engine.Never {
 			w.to = end
 		}
 	}
 	v.open = slices.DeleteFunc(v.open, func(w *clockWindow) bool { return !w.covers(v.now) })
-	v.cross(end) // no more events, but the windows of time go on
+	v.cross(end)
 	if v.series != nil {
 		v.series.closeBucket(v.workers)
 	}

@@ -115,6 +115,7 @@ func writeStatic(c *cobra.Command, console *ui.Console, options play.Options, f 
 	}
 	ctx, stop := console.Interruptible(c.Context(), "interrupted: the page is not written")
 	defer stop()
+	console.Note("--static %s: Go builds the engine for the browser, which takes a minute the first time", f.static)
 	if err := page.Write(ctx); err != nil && ctx.Err() != nil {
 		return ui.Fail(ui.ExitInterrupted, nil)
 	} else if err != nil {

@@ -71,7 +71,7 @@ func Load(name string, o Options) (Scenario, error) {
 	failed := Scenario{Name: shown, Diagnostics: diagnostics}
 	problems := len(plain.Either(o.Strict, diagnostics, diagnostics.Errors()))
 	to := plain.Either(problems > 0, o.Errors, o.Notes)
-	if _, err := io.WriteString(to, diagnostics.Text(shown, src)); err != nil {
+	if _, err := io.WriteString(to, diagnostics.Text(shown, src)); err != nil && problems > 0 {
 		return failed, ui.IOError("write diagnostics", err)
 	}
 	if problems > 0 {

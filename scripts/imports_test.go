@@ -27,7 +27,7 @@ var mayImport = map[string][]string{
 	"engine/storetest":    {"engine", "engine/keyed", "engine/live"},
 	"policies":            {"engine/quantity", "engine", "engine/bound"},
 	"results/plain":       {"engine/quantity"}, // how scenarios write durations
-	"results/measure":     {"engine", "engine/unfinished", "results/plain"},
+	"results/measure":     {"engine", "engine/heap", "engine/unfinished", "results/plain"},
 	"results":             {"engine", "results/measure", "results/plain"},
 	"results/resultstest": {"engine", "engine/keyed", "results/measure"},
 	"results/schematest":  {}, // for tests of what is written: it knows no result

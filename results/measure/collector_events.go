@@ -27,6 +27,8 @@ func (c *Collector) Enqueued(at engine.Time, j *engine.NewJob) {
 	}
 	if j.Delay <= 0 {
 		c.starving.ready(at, j.Kind, j.Tenant)
+	} else if c.settings.Promoted {
+		c.starving.wait(at.Add(j.Delay), j.Kind, j.Tenant)
 	}
 	first := c.copyOf(j.ID) == 0
 	for _, s := range c.setsOf(at, j.Kind, j.Tenant) {
@@ -52,7 +54,7 @@ func (c *Collector) Promoted(at engine.Time, _ int32, p *engine.Promotion) {
 			v.becomeReady(p.Class, p.Tenant)
 		}
 	}
-	if p.Class == engine.Fresh {
+	if p.Class == engine.Fresh && !c.settings.Promoted {
 		c.starving.ready(at, p.Kind, p.Tenant)
 	}
 }

@@ -70,6 +70,7 @@ type Settings struct {
 	// job.
 	CopyBits uint
 	Redrives bool // dead jobs may be made ready again
+	Promoted bool // waiting jobs become ready by a promoter only, maybe long after they are due; not with Held
 	Held     bool // jobs that wait until they are due are claimable, see engine.StoreOptions.Held: they count as ready
 }
 

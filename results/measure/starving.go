@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/heap"
 )
 
 // starving measures when fresh jobs starve: from the moment a job's wait reaches the threshold of its class until it is
@@ -17,8 +18,21 @@ type starving struct {
 	hungers  []*hunger   // spells of starvation by filter; the first is of all jobs
 	byTenant [][]*hunger // spells by the tenant of their filter; 0: those of filters without a tenant
 	crowded  []*hunger   // spells during which claims of other jobs are counted
-	calm     engine.Time // no ready job starves before this time
+	calm     engine.Time // no due job starves before this time
+	// scheduled holds, with Settings.Promoted, the times at which delayed fresh jobs will be due, when they join the
+	// queues: waits count from then, however late a job is promoted.
+	scheduled heap.Heap[dueAt]
 }
+
+// dueAt is the time at which a delayed fresh job of a class and tenant is due.
+type dueAt struct {
+	at     engine.Time
+	kind   engine.Kind
+	tenant engine.TenantID
+}
+
+// Before reports whether a job is due before another.
+func (d dueAt) Before(other dueAt) bool { return d.at < other.at }
 
 // starvedByDefault is the wait from which fresh jobs starve if the settings have no threshold for their class.
 const starvedByDefault = time.Second
@@ -71,17 +85,37 @@ func (b *starving) queues(kind engine.Kind, tenant engine.TenantID) (all, own *l
 
 // ready counts a fresh job that becomes ready now, for measuring starvation.
 func (b *starving) ready(now engine.Time, kind engine.Kind, tenant engine.TenantID) {
+	b.join(now)
+	b.push(now, kind, tenant)
+}
+
+// wait counts a fresh job that will be due at the given time, from when on it counts as ready.
+func (b *starving) wait(until engine.Time, kind engine.Kind, tenant engine.TenantID) {
+	b.scheduled.Push(dueAt{until, kind, tenant})
+	b.calm = min(b.calm, until)
+}
+
+// join adds the scheduled jobs that are due by now to the queues of ready jobs.
+func (b *starving) join(now engine.Time) {
+	for len(b.scheduled) > 0 && b.scheduled[0].at <= now {
+		d := b.scheduled.Pop()
+		b.push(d.at, d.kind, d.tenant)
+	}
+}
+
+func (b *starving) push(at engine.Time, kind engine.Kind, tenant engine.TenantID) {
 	all, own := b.queues(kind, tenant)
-	if all.push(now); all.live == 1 {
-		b.calm = min(b.calm, now.Add(all.after))
+	if all.push(at); all.live == 1 {
+		b.calm = min(b.calm, at.Add(all.after))
 	}
 	if own != nil {
-		own.push(now)
+		own.push(at)
 	}
 }
 
 // judge counts a claim for starved.crowding, the share of claims that pass over starving jobs, if some job may starve.
 func (b *starving) judge(now engine.Time, k *claim) {
+	b.join(now)
 	for _, h := range b.crowded {
 		h.judge(now, now-engine.Time(k.waited), k.class)
 	}
@@ -91,6 +125,9 @@ func (b *starving) judge(now engine.Time, k *claim) {
 			b.calm = min(b.calm, l.queue[l.first].at.Add(l.after))
 		}
 	}
+	if len(b.scheduled) > 0 {
+		b.calm = min(b.calm, b.scheduled[0].at)
+	}
 }
 
 // left removes a fresh job that is no longer ready from the ready queues, and reports whether it starved: whether it
@@ -98,6 +135,7 @@ func (b *starving) judge(now engine.Time, k *claim) {
 func (b *starving) left(now engine.Time, kind engine.Kind, tenant engine.TenantID, waited time.Duration) bool {
 	all, own := b.queues(kind, tenant)
 	since := now - engine.Time(waited)
+	b.join(now)
 	if all.leave(since); own != nil {
 		own.leave(since)
 	}
@@ -222,8 +260,7 @@ func (h *hunger) judge(now, ready engine.Time, class engine.Class) {
 	}
 }
 
-// lane is a queue of the times, ascending, at which the fresh jobs that are ready now became ready. It may mistake one
-// job for another if scheduled jobs are promoted late, since their waits count from their due times.
+// lane is a queue of the times, ascending, at which the fresh jobs that are due and not claimed were ready or due.
 type lane struct {
 	after time.Duration
 	queue []readied
@@ -238,7 +275,7 @@ type readied struct {
 	jobs int
 }
 
-// push counts a fresh job that becomes ready now, at the end of the queue.
+// push counts a fresh job that became ready now, or when it was due, at the end of the queue.
 func (l *lane) push(now engine.Time) {
 	l.live++
 	if n := len(l.queue); n > 0 && l.queue[n-1].at == now && l.queue[n-1].jobs > 0 {

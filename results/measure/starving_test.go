@@ -290,5 +290,43 @@ func TestCrowdingBesideHeldJobs(t *testing.T) {
 	tp.enqueue(28, 3, 0)
 	tp.lease(30, 3, 28)
 	tp.lease(40, 1, 20) // starved from 25 to 40, while two others were claimed
-	check(t, tp.Finish(at(70), left()), map[string]float64{crowding: 2.0 / 3, "starved.jobs": 1.0 / 3})
+	tp.enqueue(46, 4, 0)
+	tp.lease(50, 4, 46) // none starves
+	check(t, tp.Finish(at(70), left()), map[string]float64{crowding: 2.0 / 3, "starved.jobs": 1.0 / 4})
+}
+
+// TestCrowdingBeforePromotion promotes a scheduled job long after it was due: it starves from its due time on, and claims
+// pass over it from then on, also where no other job is ready.
+func TestCrowdingBeforePromotion(t *testing.T) {
+	s := settings()
+	s.Promoted, s.StarvedAfter = true, []time.Duration{5 * time.Second, 5 * time.Second}
+	s.Asked = []Query{{Metric: crowding}}
+	tp := newTape(s, 0)
+	leased := func(now float64, id engine.JobID, delivery int32, waited, age time.Duration) {
+		tp.play(engine.Event{At: at(now), Kind: engine.Leased, Job: id, Token: engine.Token(delivery), Delivery: delivery,
+			Class: engine.Class(min(delivery-1, 1)), Waited: waited * time.Second, Age: age * time.Second})
+	}
+	scheduled := func(now float64, id engine.JobID, delay time.Duration) {
+		tp.play(engine.Event{At: at(now), Kind: engine.Enqueued, Job: id, Delay: delay * time.Second})
+	}
+	promoted := func(now float64, id engine.JobID) {
+		tp.play(engine.Event{At: at(now), Kind: engine.Promoted, Job: id})
+	}
+	leased(5, 9, 2, 0, 4)
+	scheduled(10, 1, 20)
+	scheduled(11, 2, 10)
+	leased(27, 9, 3, 0, 26) // the second starves from 26 on
+	promoted(28, 2)
+	leased(28, 2, 1, 7, 17)
+	tp.enqueue(32, 3, 0)
+	leased(36, 9, 4, 0, 35) // the first starves from 35 on
+	promoted(40, 1)
+	tp.lease(42, 3, 32)
+	leased(43, 1, 1, 13, 33)
+	scheduled(44, 4, 8)
+	leased(50, 9, 5, 0, 49) // nobody starves
+	leased(58, 9, 6, 0, 57) // the fourth starves from 57 on
+	promoted(60, 4)
+	leased(60, 4, 1, 8, 16)
+	check(t, tp.Finish(at(70), left()), map[string]float64{crowding: 4.0 / 7, "starved.jobs": 1, "starved.longest": 8})
 }

@@ -84,6 +84,7 @@ func describeJobs(sc *scenarios.Scenario, s *measure.Settings) {
 	var work float64
 	s.Guards, s.Burials, s.Loads, s.Rate, s.Service = nil, nil, nil, 0, 0
 	s.Patience, s.Redrives, s.Held = patienceOf(sc), sc.Does(fault.Redrive), sc.Engine.Waiting.Value()
+	s.Promoted = sc.Engine.Promoter.On() && !s.Held
 	for i := range sc.Jobs {
 		job := &sc.Jobs[i]
 		s.Guards = append(s.Guards, job.Guard.Value())

@@ -78,16 +78,9 @@ func folded(lines []string, depth int) (text string, height int, rest []string) 
 	return text + before + strings.Join(parts, between) + behind, height, rest[1:]
 }
 
-// The schemas are made from the types that are written, and their comments.
+// Schemas holds the JSON schemas (draft 2020-12) of what this package writes, NAME.schema.json for each: summary, run,
+// compare (what MarshalComparisons returns) and tune. They are made from the types that are written, and their comments.
 //
 //go:generate go test -run ^TestSchemas$ . -rewrite
-
 //go:embed *.schema.json
-var schemas embed.FS
-
-// Schema returns the JSON schema (draft 2020-12) of a format that this package writes: summary (summary.json), run
-// (run.json), compare (what MarshalComparisons returns) or tune (tune.json). It is nil for another name.
-func Schema(name string) []byte {
-	text, _ := schemas.ReadFile(name + ".schema.json")
-	return text
-}
+var Schemas embed.FS

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"embed"
+
 	"github.com/spf13/cobra"
 
 	"qsim/cmd/ui"
@@ -11,18 +13,22 @@ import (
 	"qsim/scenarios/trace"
 )
 
-// format is a format of files that qsim reads or writes, with a function that returns its JSON schema, given its name.
+// format is a format of files that qsim reads or writes, with a function that returns its JSON schema.
 type format struct {
 	name   string
-	schema func(name string) []byte
+	schema func() []byte
+}
+
+// stored returns a format whose JSON schema is in one of the files of its package.
+func stored(name string, files embed.FS) format {
+	return format{name, func() []byte { return plain.Must(files.ReadFile(name + ".schema.json")) }}
 }
 
 // schemas lists the JSON schemas of all file formats. The first one is printed unless a name is given.
 var schemas = []format{
-	{"scenario", func(string) []byte { return scenarios.Schema() }},
-	{"summary", results.Schema}, {"run", results.Schema}, {"compare", results.Schema},
-	{"sweep", study.Schema}, {"tune", results.Schema}, {"doctor", study.Schema},
-	{"trace", func(string) []byte { return trace.Schema() }},
+	{"scenario", scenarios.Schema}, stored("summary", results.Schemas), stored("run", results.Schemas),
+	stored("compare", results.Schemas), stored("sweep", study.Schemas), stored("tune", results.Schemas),
+	stored("doctor", study.Schemas), stored("trace", trace.Schemas),
 }
 
 func newSchema() *cobra.Command {
@@ -47,7 +53,7 @@ compare --format json, trace --format json.`,
 		RunE: func(c *cobra.Command, arguments []string) error {
 			for _, d := range schemas {
 				if len(arguments) == 0 || arguments[0] == d.name {
-					return ui.Print(c.OutOrStdout(), string(d.schema(d.name)))
+					return ui.Print(c.OutOrStdout(), string(d.schema()))
 				}
 			}
 			return ui.Unknown("schema", arguments[0], names)

@@ -124,11 +124,7 @@ func rowOf(s *results.Sweep, cell *results.Cell, row *results.CellRow) sweepRow 
 	return out
 }
 
+// Schemas holds the JSON schemas (draft 2020-12) of sweep.json and doctor.json, NAME.schema.json for each.
+//
 //go:embed *.schema.json
-var schemas embed.FS
-
-// Schema returns the JSON schema (draft 2020-12) of sweep (sweep.json) or doctor (doctor.json), nil for another name.
-func Schema(name string) []byte {
-	text, _ := schemas.ReadFile(name + ".schema.json")
-	return text
-}
+var Schemas embed.FS

@@ -3,7 +3,7 @@ package trace
 import (
 	"cmp"
 	"context"
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -241,12 +241,9 @@ func (s *Simulation) PrintFindings(
 	return err
 }
 
-// The schema is made from the types that are written, and their comments.
+// Schemas holds the JSON schema (draft 2020-12) of a trace as JSON, trace.schema.json. It is made from the types that are
+// written, and their comments.
 //
 //go:generate go test -run ^TestSchema$ . -rewrite
-
 //go:embed trace.schema.json
-var schema []byte
-
-// Schema returns the JSON schema (draft 2020-12) of a trace as JSON. The caller must not change it.
-func Schema() []byte { return schema }
+var Schemas embed.FS

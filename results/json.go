@@ -79,7 +79,7 @@ func folded(lines []string, depth int) (text string, height int, rest []string) 
 }
 
 // Schemas holds the JSON schemas (draft 2020-12) of what this package writes, NAME.schema.json for each: summary, run,
-// compare (what MarshalComparisons returns) and tune. They are made from the types that are written, and their comments.
+// compare (what MarshalComparisons returns) and tune. They are made from the types written, and their comments.
 //
 //go:generate go test -run ^TestSchemas$ . -rewrite
 //go:embed *.schema.json

@@ -35,7 +35,7 @@ type storedPolicy struct {
 	Versus map[string]Contrast `json:"versus_baseline"`
 }
 
-// Filter is a query without its metric as files have it: a storm or the time after one, a class, a tenant, a wait limit.
+// Filter is a query without its metric, as files have it: a storm or the time after one, a class, a tenant, a limit.
 type Filter struct {
 	Metric string        `json:"-"`
 	During string        `json:"during"`           // storm that the metric is narrowed to; empty: none

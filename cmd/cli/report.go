@@ -148,8 +148,11 @@ func runFolders(name string) ([]string, error) {
 
 // latest returns the folder of a run that a folder is, or else that of the latest run in it; "" if it is neither.
 func latest(folder string) string {
-	found := plain.Find([]string{folder, filepath.Join(folder, "latest")}, func(at *string) bool { return hasSummary(*at) })
-	return *cmp.Or(found, new(string))
+	if hasSummary(folder) {
+		return folder
+	}
+	folder = filepath.Join(folder, "latest")
+	return plain.When(hasSummary(folder), folder)
 }
 
 func hasSummary(folder string) bool { return isFile(filepath.Join(folder, "summary.json")) }

@@ -70,7 +70,7 @@ func wrap(style text.Style, s string, width vg.Length) []string {
 // zeroUnit matches the smaller unit of a duration, as text, if it is zero: .0 in 5.0s, 00s in 10m00s.
 var zeroUnit = regexp.MustCompile(`\.0(s)$|([mhd])00[smh]$`)
 
-// seconds returns a time as text as tables have it, but without a smaller unit that is zero: 420µs, 5.8s, 5s, 9m06s, 10m.
+// seconds returns a time as text as tables have it, but without a smaller unit that is zero: 420µs, 5.8s, 5s, 10m.
 func seconds(v float64) string { return zeroUnit.ReplaceAllString(plain.Duration(v), "$1$2") }
 
 // count returns a count, which may be a mean, as text with a unit prefix: 0.4, 12, 980, 4.7k, 24k, 1.34M.

@@ -241,8 +241,8 @@ func (s *Simulation) PrintFindings(
 	return err
 }
 
-// Schemas holds the JSON schema (draft 2020-12) of a trace as JSON, trace.schema.json. It is made from the types that are
-// written, and their comments.
+// Schemas holds the JSON schema (draft 2020-12) of a trace as JSON, trace.schema.json. It is made from the types that
+// are written, and their comments.
 //
 //go:generate go test -run ^TestSchema$ . -rewrite
 //go:embed trace.schema.json

@@ -62,7 +62,7 @@ var budgets = []budget{
 	{"scenarios/verify", 3290, 2600},
 	{"scenarios/world", 4695, 2700},
 	{"results", 4350, 2300},
-	{"results/measure", 4598, 3150},
+	{"results/measure", 4566, 3150},
 	{"results/plain", 437, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
 	{"results/report", 6520, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1502, 1700},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 81_573, 56_000
+	mostLines, goalLines             = 81_541, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

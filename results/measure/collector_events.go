@@ -259,7 +259,10 @@ func (c *Collector) committed(
 		bucket := bucketOf(age)
 		for _, s := range sets {
 			s.recorded[sojourn].record(bucket, age)
-			s.done(o.Delivery, ran)
+			s.accepted += float64(ran)
+			if o.Delivery > 1 {
+				s.retriesDone++
+			}
 		}
 		if c.impatient {
 			c.onAnswer(at, o, r)

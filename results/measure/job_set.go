@@ -118,14 +118,6 @@ func (s *jobSet) firstClaim(k *claim) {
 	}
 }
 
-// done counts a job that is done, given the number of the claim whose ack was accepted and its execution's run time.
-func (s *jobSet) done(delivery int32, ran time.Duration) {
-	if delivery > 1 {
-		s.retriesDone++
-	}
-	s.accepted += float64(ran)
-}
-
 // nacked counts a failed attempt of a job, which then waits for delay.
 func (s *jobSet) nacked(delay time.Duration) {
 	s.nacks++

@@ -123,7 +123,9 @@ func (v *view) hold(ready int64) {
 	s.since = v.now
 }
 
-// onStormEdge handles the beginning of the first storm and the end of any storm, if they are followed.
+// onStormEdge handles the beginning of the first storm and the end of any storm, if they are followed: it starts to
+// measure the drain and the recovery of those that end. The backlog is judged once time goes on: the jobs of a burst of
+// an instant come only after its end.
 func (v *view) onStormEdge() {
 	s := &v.storms
 	if s.levels == nil {
@@ -133,7 +135,15 @@ func (v *view) onStormEdge() {
 	if v.now == s.calm.to {
 		v.onCalmOver()
 	}
-	v.onStormOver()
+	for _, w := range s.watches {
+		if w.over != v.now {
+			continue
+		}
+		s.draining = append(s.draining, w)
+		if w.recovery != nil && w.recovery.back {
+			w.candidate = v.now
+		}
+	}
 }
 
 // backlogLevels is a histogram, over time, of the number of ready jobs: the time, by the bucket of their number.
@@ -298,20 +308,6 @@ func (v *view) onCalmOver() {
 			r.threshold = max(r.threshold, int64(r.calm.quantile(calmQuantile)))
 		}
 		r.back = r.total == 0 || r.p95() <= r.threshold
-	}
-}
-
-// onStormOver starts to measure drain and recovery of the storms that end now. The backlog is judged once time goes on:
-// the jobs of a burst of an instant come only after its end.
-func (v *view) onStormOver() {
-	for _, w := range v.storms.watches {
-		if w.over != v.now {
-			continue
-		}
-		v.storms.draining = append(v.storms.draining, w)
-		if w.recovery != nil && w.recovery.back {
-			w.candidate = v.now
-		}
 	}
 }
 

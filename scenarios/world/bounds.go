@@ -49,10 +49,8 @@ const ForEver = 1000 * time.Hour
 
 // Bounds computes upper bounds on the durations of the simulation's jobs and calls once its storms are over.
 func (s *Setup) Bounds() *Bounds {
-	sc := s.Scenario
-	e := &sc.Engine
-	f := &Bounds{Setup: s, Node: s.Config.Nodes[0], Nodes: len(s.Config.Nodes), serial: map[engine.JobID]uint32{}}
-	if f.Heal = min(time.Duration(lastStorm(sc)), ForEver); !Reckons(sc) {
+	f := s.ofCalls()
+	if !Reckons(s.Scenario) {
 		f.Heal = ForEver
 	}
 	s.Jobs(func(at engine.Time, j engine.NewJob) bool {
@@ -63,6 +61,16 @@ func (s *Setup) Bounds() *Bounds {
 		}
 		return true
 	})
+	f.free = f.uncharged()
+	return f
+}
+
+// ofCalls returns the Bounds that do not depend on which jobs arrive: those on calls and processes.
+func (s *Setup) ofCalls() *Bounds {
+	sc := s.Scenario
+	e := &sc.Engine
+	f := &Bounds{Setup: s, Node: s.Config.Nodes[0], Nodes: len(s.Config.Nodes), serial: map[engine.JobID]uint32{},
+		Heal: min(time.Duration(lastStorm(sc)), ForEver)}
 	for op, d := range delaysOf(&e.Store) {
 		if d != nil {
 			f.mean[op], f.most[op] = d.Average().Std(), longestDraw(d)
@@ -97,7 +105,6 @@ func (s *Setup) Bounds() *Bounds {
 		calm.End(0, 0, j, x.Error, true)
 		return x.Runs, x.Error != engine.NoError || f.timeout > 0 && x.Runs >= f.timeout
 	}
-	f.free = f.uncharged()
 	return f
 }
 
@@ -108,22 +115,18 @@ func (b *Bounds) Rules() check.Rules {
 	if b.Heal >= ForEver {
 		return r
 	}
-	r.Calm = engine.Time(b.Heal)
-	if b.congested {
+	if r.Calm = engine.Time(b.Heal); b.congested {
 		return r // calls may wait for long
 	}
+	b.calm(&r)
 	c := &b.Node.Commit
-	if r.Conserving {
-		r.Idle, r.Between = b.idle(), b.looking()
-		if b.Node.Commit.Backpressure == 0 && b.Config.Wake != sim.WakeNone && !b.Config.SilentDue {
-			if r.Soon.Claim = 2 * b.callTrip(engine.OpClaim, b.Node.Fetch.Batch); b.touches {
-				r.Soon.From = r.Calm.Add(r.Idle)
-			}
-			r.Soon.AllClaim = b.Config.Wake == sim.WakeAll || b.Nodes == 1
+	if r.Conserving && c.Backpressure == 0 && b.Config.Wake != sim.WakeNone && !b.Config.SilentDue {
+		if r.Soon.Claim = 2 * b.callTrip(engine.OpClaim, b.Node.Fetch.Batch); b.touches {
+			r.Soon.From = r.Calm.Add(r.Idle)
 		}
+		r.Soon.AllClaim = b.Config.Wake == sim.WakeAll || b.Nodes == 1
 	}
-	r.Recover = b.recovery(b.Come)
-	r.Trip, r.Way = b.trip(), b.way()
+	r.Way = b.way()
 	reaper := &b.Node.Reaper
 	exact := reaper.Every == 0 && reaper.Guard == engine.FenceDefault && !b.Options.Held
 	if look := b.callTrip(engine.OpRecover, reaper.Batch); exact && look < b.Node.CallTimeout {
@@ -141,10 +144,6 @@ func (b *Bounds) Rules() check.Rules {
 	if b.Node.Promoter.Order == engine.NewestReady && b.Node.Promoter.Batch < b.Come {
 		r.Promote = 0 // the oldest waiting job may wait for ever behind newer ones
 	}
-	r.Settled = max(1, engine.Time(b.Heal+b.trip()))
-	if r.Heard = r.Settled; !b.delays {
-		r.Heard = 1 // no call is ever delayed
-	}
 	if !b.touches {
 		r.HandBack = c.Linger + 2*c.Timeout + time.Duration(8*(b.Node.Workers+b.Node.Fetch.Prefetch))*b.mean[engine.OpCommit]
 	}
@@ -152,6 +151,21 @@ func (b *Bounds) Rules() check.Rules {
 		r.Wait = b.Most() // see Deadline
 	}
 	return r
+}
+
+// calm adds the invariants of calls and processes to r that hold once the storms are over, whichever jobs arrive.
+func (b *Bounds) calm(r *check.Rules) {
+	r.Calm, r.Trip, r.Settled = engine.Time(b.Heal), b.trip(), max(1, engine.Time(b.Heal))
+	if r.Heard = r.Settled; !b.delays {
+		r.Heard = 1 // no call is ever delayed
+	}
+	if r.Conserving {
+		r.Idle, r.Between = b.idle(), b.looking()
+	}
+	r.Recover, r.RecoverEach = b.recovery(0), b.round()
+	if c := &b.Node.Reaper; c.Every == 0 && !c.Off && !b.delays { // no answer was lost, see round
+		r.Recover, r.RecoverEach = r.Recover-2*(b.Node.Lease.TTL+c.Grace), r.RecoverEach-b.Node.Lease.TTL-c.Grace
+	}
 }
 
 // way returns an upper bound on the round trip of a store call whose answer arrives; trip, one that also holds for a
@@ -177,8 +191,9 @@ func (b *Bounds) pauses() (d time.Duration) {
 // idle returns an upper bound on the time for which a worker stays idle, after the storms, while a job is ready.
 func (b *Bounds) idle() time.Duration {
 	d := max(b.poll, b.Node.Fetch.ErrorPause) + b.trip()
-	if b.Node.Commit.Backpressure > 0 { // until the outcomes pending are committed
-		d += b.settleOutcome() + time.Duration(8*b.Come)*b.mean[engine.OpCommit]
+	if b.Node.Commit.Backpressure > 0 { // until the outcomes pending, and those of running jobs, are committed
+		c, held := &b.Node.Commit, 1+b.Node.Commit.Backpressure+b.Node.Workers+b.Node.Fetch.Prefetch
+		d += c.Linger + 4*c.Timeout + b.pauses() + time.Duration(8*held)*b.mean[engine.OpCommit]
 	}
 	return d
 }
@@ -208,14 +223,20 @@ func (b *Bounds) recovery(jobs int) time.Duration {
 	if c.Off {
 		return 0
 	}
+	return c.Grace + b.round()*time.Duration(2+jobs/max(1, c.Batch)) + b.Node.Leader.TTL + b.Node.Leader.Renew
+}
+
+// round returns an upper bound on the time from one call of a reaper to the next.
+func (b *Bounds) round() time.Duration {
+	c := &b.Node.Reaper
 	round := c.Every + b.trip() + c.Gap
 	if c.Guard != engine.FenceDefault {
 		round += b.settleOutcome()
 	}
-	if c.Every == 0 {
+	if c.Every == 0 { // the answer with the end of the next lease may have been lost
 		round += b.Node.Lease.TTL + c.Grace
 	}
-	return c.Grace + round*time.Duration(2+jobs/max(1, c.Batch)) + b.Node.Leader.TTL + b.Node.Leader.Renew
+	return round
 }
 
 // lease returns an upper bound on the duration of a lease that nobody extends any more, or 0 if leases never expire.

@@ -31,8 +31,7 @@ func (w *world) guard(seed uint64) *guard {
 	if !w.checked {
 		return &guard{}
 	}
-	rules := w.rules(keyed.Rand{Seed: seed})
-	return &guard{until: engine.Time(w.sc.Longest()), policy: w.policy, checker: check.New(rules)}
+	return &guard{until: engine.Time(w.sc.Longest()), policy: w.policy, checker: check.New(w.rules(seed))}
 }
 
 // watch attaches the checker of invariants, if there is one, to a simulation that has not begun.

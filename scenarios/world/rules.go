@@ -11,16 +11,19 @@ import (
 	"qsim/engine/fault"
 	"qsim/engine/keyed"
 	"qsim/policies"
+	"qsim/results/plain"
 	"qsim/scenarios"
 	"qsim/scenarios/spec"
 )
 
 // rules returns the invariants that a checker verifies in a run: those of every run and, where store calls are quick,
-// those that hold after the last storm. Bounds.Rules gives tighter ones, computed from the jobs that arrive.
-func (w *world) rules(rand keyed.Rand) check.Rules {
-	r := w.promises(rand)
-	if isCalm(w.sc) {
-		w.calmRules(&r)
+// those that hold after the last storm. Bounds.Rules adds those that depend on the jobs that arrive.
+func (w *world) rules(seed uint64) check.Rules {
+	r := w.promises(keyed.Rand{Seed: seed})
+	if b := w.setup(seed, nil).ofCalls(); isCalm(w.sc) && b.Heal < ForEver {
+		if b.calm(&r); !isQuick(w.sc, &w.sc.Engine.Store.Extend) {
+			r.Heard, r.Recover = 0, plain.Either(w.node.Reaper.LeaderOnly, 0, r.Recover) // nor may anybody lead
+		}
 	}
 	return r
 }
@@ -88,43 +91,6 @@ func policyRules(r *check.Rules, p engine.Policy) (workConserving bool) {
 		r.Fresh = check.Share{Num: num, Den: den}
 	}
 	return g.Conserving
-}
-
-// calmRules adds the invariants that hold once the last storm is over to the rules of a checker.
-func (w *world) calmRules(r *check.Rules) {
-	sc, e := w.sc, &w.node
-	r.Calm = lastStorm(sc)
-	r.Settled = max(1, r.Calm)
-	if isQuick(sc, &sc.Engine.Store.Extend) {
-		r.Heard = r.Settled
-	}
-	r.Trip = 3 * e.CallTimeout
-	stops := e.Commit.Backpressure > 0 && len(e.Commit.Backoff) > 0 // claims may stop while commits pause
-	if r.Conserving && !stops {
-		r.Idle = max(longestDraw(&sc.Engine.Fetch.Poll), e.Fetch.ErrorPause) + r.Trip
-		claims := 1 + (e.Workers+e.Fetch.Batch-1)/e.Fetch.Batch
-		s := &sc.Engine.Store
-		r.Between = time.Duration(claims) * roundTrip(sc, &s.Claim, e.Fetch.Batch)
-		if e.Commit.Backpressure > 0 { // until the outcomes pending are committed, including those of workers' jobs
-			settles := 2 * (e.Commit.Linger + roundTrip(sc, &s.Commit, e.Commit.Batch))
-			r.Idle += 4*e.Commit.Timeout + scaled(settles, float64(1+e.Commit.Backpressure+e.Workers+e.Fetch.Prefetch))
-			r.Between += settles
-		}
-	}
-	// A reaper with a gap between its read and its write commits through the committer, behind all other
-	// outcomes; jobs held while they wait keep their leases indefinitely.
-	led := !e.Reaper.LeaderOnly || isQuick(sc, &sc.Engine.Store.Extend)
-	if !e.Reaper.Off && e.Reaper.Gap == 0 && !r.Store.Held && led {
-		r.RecoverEach = e.Reaper.Every + r.Trip
-		r.Recover = e.Reaper.Grace + 2*r.RecoverEach + e.Leader.TTL + e.Leader.Renew
-	}
-}
-
-// roundTrip returns an upper bound on the latency of one store call, such as a claim, for a batch of that many jobs.
-func roundTrip(sc *scenarios.Scenario, call *scenarios.Distribution, batch int) time.Duration {
-	each := &sc.Engine.Store.PerJob
-	perJob := max(8*each.Average().Std(), 4*longestDraw(each))
-	return max(16*call.Average().Std(), 4*longestDraw(call)) + perJob*time.Duration(batch)
 }
 
 // lastStorm returns the end of the last storm, including calls that it delayed; Never if a storm has no end. Storms may

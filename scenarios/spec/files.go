@@ -149,6 +149,20 @@ func (sc *Scenario) OpenFile(name string) (io.ReadCloser, error) {
 	return file, nil
 }
 
+// HashFile adds the name and the content of a data file that the scenario names to a hash.
+func (sc *Scenario) HashFile(sum io.Writer, name string) error {
+	file, err := sc.OpenFile(name)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(sum, "%d:%s;", len(name), name)
+	_, err = io.Copy(sum, file)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	return nil
+}
+
 // complete reads the files of all empirical distributions inside v, a Scenario or a part of it, found by reflection.
 // The errors in them are appended to problems, each at the YAML node that names the file.
 func (f *Folder) complete(v reflect.Value, problems []*yaml.LoadError) []*yaml.LoadError {

@@ -3,9 +3,7 @@ package study
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -220,7 +218,7 @@ func (p *Plan) hash(parts []string) (string, error) {
 	}
 	slices.Sort(all)
 	for _, name := range slices.Compact(all) {
-		if err := hashFile(sum, p.base, name); err != nil && slices.Contains(own, name) {
+		if err := p.base.HashFile(sum, name); err != nil && slices.Contains(own, name) {
 			return "", err
 		}
 	}
@@ -250,17 +248,4 @@ func (p *Plan) filesWith(axis, value int) ([]string, error) {
 		}
 	}
 	return names, nil
-}
-
-func hashFile(sum io.Writer, base *scenarios.Scenario, name string) error {
-	file, err := base.OpenFile(name)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(sum, "%d:%s;", len(name), name)
-	_, err = io.Copy(sum, file)
-	if err = errors.Join(err, file.Close()); err != nil {
-		return fmt.Errorf("read %s: %w", name, err)
-	}
-	return nil
 }

@@ -167,9 +167,10 @@ const answerPart = 1 << 32
 func (w *planWriter) lease(shapes []shape) {
 	var picked, shed []string
 	for i, s := range shapes {
-		picked = append(picked, fmt.Sprintf("select id, %d + row_number() over () as at from t%d", int64(2*i+1)*answerPart, i))
+		part := 2 * int64(i) * answerPart
+		picked = append(picked, fmt.Sprintf("select id, %d + row_number() over () as at from t%d", part+answerPart, i))
 		if s.wait == waitShed {
-			shed = append(shed, fmt.Sprintf("select id, %d + row_number() over () as at from s%d", int64(2*i)*answerPart, i))
+			shed = append(shed, fmt.Sprintf("select id, %d + row_number() over () as at from s%d", part, i))
 		}
 	}
 	if len(picked) > 0 {

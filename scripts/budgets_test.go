@@ -36,7 +36,7 @@ var budgets = []budget{
 	{"engine/live", 1295, 1300},
 	{"engine/live/metrics", 308, 280}, // for Prometheus, which package live does without
 	{"engine/memstore", 3149, 2250},
-	{"engine/pgstore", 2980, 2130},
+	{"engine/pgstore", 2979, 2130},
 	{"engine/pgstore/pgserver", 531, 500},
 	{"engine/quantity", 807, 480},
 	{"engine/sim", 1942, 1400},
@@ -49,7 +49,7 @@ var budgets = []budget{
 	{"scenarios/checks", 458, 300},
 	{"scenarios/diagnostics", 530, 559},
 	{"scenarios/estimate", 591, 250},
-	{"scenarios/imports", 4375, 3650},
+	{"scenarios/imports", 4379, 3650},
 	{"scenarios/origins", 224, 150}, // qsim explain
 	{"scenarios/pool", 118, 100},
 	{"scenarios/reference", 629, 700},
@@ -61,11 +61,11 @@ var budgets = []budget{
 	{"scenarios/validate", 1055, 600},
 	{"scenarios/verify", 3290, 2600},
 	{"scenarios/world", 4695, 2700},
-	{"results", 4350, 2300},
-	{"results/measure", 4575, 3150},
-	{"results/plain", 437, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
+	{"results", 4347, 2300},
+	{"results/measure", 4695, 3150},
+	{"results/plain", 448, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
 	{"results/report", 6520, 4300}, // of which 300 are the canvas of pixels
-	{"results/text", 1502, 1700},
+	{"results/text", 1491, 1700},
 	{"cmd/bench", 4875, 3000}, // of which 90 find out when claims see new jobs
 	{"cmd/cli", 4919, 3600},
 	{"cmd/input", 141, 100},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 81_551, 56_000
+	mostLines, goalLines             = 81_671, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one
@@ -90,7 +90,7 @@ const (
 
 // wideStructs lists the structs with more fields than mostFields, each with its own ceiling.
 var wideStructs = map[string]int{
-	"engine/check.job": 44, "engine/check.Rules": 37,
+	"engine/memstore.Store": 32, "engine/check.job": 44, "engine/check.Rules": 37,
 }
 
 // helpers are names of functions that every package would write for itself, with the allowed number of functions of

@@ -42,9 +42,10 @@ func newWorker() *cobra.Command {
 		Short: "work on a queue in PostgreSQL, beside other processes",
 		Long: `worker is one process of a queue that several share: it claims jobs from a schema of
 PostgreSQL and runs handlers that sleep for --work, or as a scenario says, until it is told
-to stop. SIGTERM or an interrupt drains it: it claims no more, waits for what runs, hands
-back the rest and exits with 0. A worker that is killed loses nothing: its leases expire
-after --ttl and others take its jobs. A server that restarts interrupts it, no more.
+to stop. Jobs come from --enqueue and from other processes, none from the scenario. SIGTERM or
+an interrupt drains it: it claims no more, waits for what runs, hands back the rest and exits
+with 0. A worker that is killed loses nothing: its leases expire after --ttl and others take
+its jobs. A server that restarts interrupts it, no more.
 
 With --status it shows a page that tells how many jobs are ready, wait, are in flight and dead,
 how old the oldest is, what this process runs and what failed last; /status.json has the same,
@@ -59,7 +60,7 @@ its delivery: a worker that was frozen past its lease is refused.`,
 		Example: `  qbench worker --enqueue 10k --until-empty            put jobs in and work them off
   qbench worker --schema qsim --workers 100 --work 20ms    until SIGTERM
   qbench worker --schema qsim --status 127.0.0.1:8080      and watch it
-  qbench worker --scenario retry-storm --speed 20x --effects`,
+  qbench worker --scenario retry-storm --speed 20x --effects --enqueue 10k`,
 		Args: ui.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return worker(c, &f) },
 	}

@@ -63,10 +63,10 @@ var budgets = []budget{
 	{"scenarios/world", 4695, 2700},
 	{"results", 4347, 2300},
 	{"results/measure", 4695, 3150},
-	{"results/plain", 448, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
+	{"results/plain", 449, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
 	{"results/report", 6520, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1491, 1700},
-	{"cmd/bench", 4875, 3000}, // of which 90 find out when claims see new jobs
+	{"cmd/bench", 4876, 3000}, // of which 90 find out when claims see new jobs
 	{"cmd/cli", 4919, 3600},
 	{"cmd/input", 141, 100},
 	{"cmd/play", 1116, 700}, // the page of qsim play, served and static
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 81_671, 56_000
+	mostLines, goalLines             = 81_673, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -8,7 +8,8 @@ import (
 )
 
 // Nearest returns the known word most similar to a misspelled one, for "did you mean", or "": one that differs in a
-// letter, else the only one that begins with it, else one that differs in a few. Of equals one in the same case wins.
+// letter, else the only one that begins with it, or the first that goes on after it with a point, else one that differs
+// in a few. Of equals one in the same case wins.
 func Nearest(word string, known []string) string {
 	if len(word) < 2 || len(word) > 64 {
 		return ""
@@ -28,7 +29,7 @@ func Nearest(word string, known []string) string {
 			longer = append(longer, k)
 		}
 	}
-	if least[0] > 1 && len(longer) == 1 {
+	if least[0] > 1 && (len(longer) == 1 || len(longer) > 1 && strings.HasPrefix(longer[0], word+".")) {
 		return longer[0]
 	}
 	return best

@@ -18,6 +18,9 @@ func TestNearest(t *testing.T) {
 	if got := Nearest("shared", []string{"lifo", "Shared queue"}); got != "Shared queue" {
 		t.Errorf("the word that begins with it in another case is %q", got)
 	}
+	if got := Nearest("fresh.wait", []string{"fresh.wait.mean", "fresh.wait.p50", "fresh.within"}); got != "fresh.wait.mean" {
+		t.Errorf("of those that go on after a point, the first: got %q", got)
+	}
 	if got := Nearest("men", []string{"mean", "min"}); got != "mean" {
 		t.Errorf("of words that lack one letter it is %q, not the first", got)
 	}

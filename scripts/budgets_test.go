@@ -47,7 +47,7 @@ var budgets = []budget{
 	{"scenarios/chaos", 2291, 1350},
 	{"scenarios/checked", 188, 196},
 	{"scenarios/checks", 450, 300},
-	{"scenarios/diagnostics", 530, 559},
+	{"scenarios/diagnostics", 531, 559},
 	{"scenarios/estimate", 591, 250},
 	{"scenarios/imports", 4374, 3650},
 	{"scenarios/origins", 226, 150}, // qsim explain
@@ -58,9 +58,9 @@ var budgets = []budget{
 	{"scenarios/study", 4988, 3000},
 	{"scenarios/trace", 1513, 1250},
 	{"scenarios/tree", 500, 444}, // YAML with positions
-	{"scenarios/validate", 1048, 600},
+	{"scenarios/validate", 1049, 600},
 	{"scenarios/verify", 3290, 2600},
-	{"scenarios/world", 4679, 2700},
+	{"scenarios/world", 4680, 2700},
 	{"results", 4278, 2300},
 	{"results/measure", 4605, 3150},
 	{"results/plain", 467, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 81_079, 56_000
+	mostLines, goalLines             = 81_082, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -18,9 +18,9 @@ import (
 // up the counts of buried jobs.
 const forgetEvery = 16
 
-// Commit applies a batch of outcomes, see engine.Store. It fails with engine.ErrUnsupported for outcomes with a Guard,
-// since this store does not list expired leases without taking them, and for outcomes marked Refused, since it applies
-// all of a batch or nothing.
+// Commit applies a batch of outcomes, see engine.Store. It fails with engine.ErrUnsupported for outcomes of a reaper
+// that reads expired leases first and takes them later (Outcome.Guard), since this store takes those that it lists, and
+// for outcomes that a simulated store is to leave unapplied (Refused), since it applies all of a batch or nothing.
 func (s *Store) Commit(ctx context.Context, b engine.Batch, dst []engine.Result) ([]engine.Result, error) {
 	if len(b.Outcomes) == 0 {
 		return dst, nil

@@ -52,8 +52,8 @@ func (p *pair) commitAgain() {
 	}
 }
 
-// send commits a batch to both stores and compares the results. If the engine has declared the batch settled
-// (answered), stale counts as applied, since a store may have forgotten which outcomes were refused.
+// send commits a batch to both stores and compares the results. If the engine has had an answer to the batch before and
+// said so, stale counts as applied: a store may have forgotten by now which outcomes were stale.
 func (p *pair) send(b pairBatch) {
 	id := b[0].ID
 	p.both("committed", func(s engine.Store, i int) (any, error) {

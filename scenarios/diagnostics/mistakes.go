@@ -84,7 +84,8 @@ func (s *Source) Alike(found List) List {
 	return found
 }
 
-// mostAlike is the highest length of the list that Alike extends: each template placeholder takes another parse.
+// mostAlike is the highest number of errors about template placeholders and odd spaces that a file's list is extended
+// to: for each placeholder the file is parsed once more.
 const mostAlike = 20
 
 // withAt returns the list with an error appended at a position, unless the list has a diagnostic there already.

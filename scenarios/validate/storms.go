@@ -30,7 +30,8 @@ func (c *validator) checkStorm(in checks.Section, s *spec.Storm) {
 	c.checkWindows(in, s)
 }
 
-// checkWindows adds errors for windows of a storm that overlap, and warns of those that come or end after arrivals do.
+// checkWindows adds errors for windows of a storm that overlap, and warns of those that begin or end after the last
+// arrival.
 func (c *validator) checkWindows(in checks.Section, s *spec.Storm) {
 	if !c.Sound("duration") || !in.Sound("at", "for", "repeat") || !c.checkRepeat(in, s) {
 		return

@@ -36,7 +36,8 @@ type reconciler struct {
 	aged     []agedEvent   // events of the present job
 }
 
-// agedEvent is an event with the age of its job at the store.
+// agedEvent is an event of a job (leased, acked, ...) with the time from the job's enqueueing to the event, by the
+// store's clock.
 type agedEvent struct {
 	age time.Duration
 	engine.Event

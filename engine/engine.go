@@ -13,7 +13,7 @@ type Engine struct {
 	driver   Driver
 	now      Time
 	due      Time          // lower bound of all deadlines except flushAt, see Due
-	seldom   Time          // earliest deadline of the reaper, the promoter and the electors, unless stale
+	seldom   Time          // earliest deadline of the reaper, the promoter and their elections, unless stale
 	stale    bool          // seldom must be computed anew
 	lastID   uint64        // ID of the latest call
 	woken    bool          // the current input is a wake
@@ -30,7 +30,6 @@ type Engine struct {
 	reap      reaper
 	promote   promoter
 	expire    expirer
-	electors  [numRoles]elector
 }
 
 // New returns an engine that sends its requests to driver and whose first Deadline is now. It panics if cfg is not
@@ -40,15 +39,13 @@ func New(cfg Config, driver Driver, now Time) *Engine {
 		panic("engine: " + err.Error())
 	}
 	e := &Engine{cfg: cfg, driver: driver, recorder: RecordJobs(cfg.Recorder), now: now, due: now, stale: true}
-	e.leases.init(cfg.Workers)
+	e.leases.idle = cfg.Workers
 	e.fetch.init(&e.cfg, now)
 	e.run.init(&e.cfg)
 	e.commit.init(&e.cfg)
 	e.heartbeat.init(&e.cfg, now)
 	e.reap.init(&e.cfg, now)
 	e.promote.init(&e.cfg, now)
-	e.electors[recovering].init(OpRecover, cfg.Reaper.LeaderOnly && !cfg.Reaper.Off, now)
-	e.electors[promoting].init(OpPromote, cfg.Promoter.LeaderOnly && cfg.Promoter.Every > 0, now)
 	return e
 }
 
@@ -65,10 +62,8 @@ func (e *Engine) Deadline() Time {
 // maintenance returns the earliest time at which the reaper, the promoter or a leader election must act.
 func (e *Engine) maintenance() Time {
 	if e.stale {
-		e.seldom, e.stale = min(e.reap.deadline(e), e.promote.deadline()), false
-		for r := range e.electors {
-			e.seldom = min(e.seldom, e.electors[r].nextAt)
-		}
+		e.seldom = min(e.reap.deadline(e), e.promote.deadline(), e.reap.leader.nextAt, e.promote.leader.nextAt)
+		e.stale = false
 	}
 	return e.seldom
 }
@@ -103,9 +98,8 @@ func (e *Engine) Tick(now Time) {
 	e.heartbeat.tick(e)
 	if e.stopping || now >= e.maintenance() {
 		e.stale = true
-		for r := range e.electors {
-			e.electors[r].tick(e)
-		}
+		e.reap.leader.tick(e)
+		e.promote.leader.tick(e)
 		e.reap.tick(e)
 		e.promote.tick(e)
 	}
@@ -131,9 +125,14 @@ func (e *Engine) Handle(now Time, c *Call) {
 		e.reap.onRecovered(e, c)
 	case OpPromote:
 		e.promote.onPromoted(e, c)
-	case OpLead:
-		for role := range e.electors {
-			e.electors[role].onLead(e, c)
+	case OpLead: // a new leader starts at once
+		if e.reap.leader.onLead(e, c) && e.reap.id == 0 {
+			e.reap.nextAt, e.reap.pulse.begun = now, false
+			e.reap.tick(e)
+		}
+		if e.promote.leader.onLead(e, c) {
+			e.promote.nextAt, e.promote.pulse.begun = now, false
+			e.promote.tick(e)
 		}
 	}
 }

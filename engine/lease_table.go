@@ -44,8 +44,6 @@ type leaseTable struct {
 	byKey      map[LeaseKey]Slot // slots of all held leases, by key; nil until find is first called
 }
 
-func (t *leaseTable) init(workers int) { t.idle = workers }
-
 // hold puts lease l into a free slot, which it returns; the lease is buffered until a worker runs its job.
 func (t *leaseTable) hold(l *Lease, now Time) Slot {
 	if len(t.free) == 0 {

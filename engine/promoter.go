@@ -8,6 +8,7 @@ type promoter struct {
 	id     uint64
 	lostAt Time
 	pulse  pulse
+	leader elector
 
 	stalled  bool    // makes no calls, see Engine.Stall
 	taken    []JobID // jobs taken by the first of two steps
@@ -16,6 +17,7 @@ type promoter struct {
 
 func (p *promoter) init(cfg *Config, now Time) {
 	p.nextAt, p.lostAt, p.insertAt, p.pulse.timer = Never, Never, Never, promotes
+	p.leader.init(OpPromote, cfg.Promoter.LeaderOnly && cfg.Promoter.Every > 0, now)
 	switch c := &cfg.Promoter; {
 	case c.Every > 0 && c.First != nil:
 		p.pulse.begun = true
@@ -50,7 +52,7 @@ func (p *promoter) tick(e *Engine) {
 		return
 	}
 	p.nextAt = e.now.Add(p.pulse.pause(&e.cfg, e.cfg.Promoter.Every, e.cfg.Promoter.Tick))
-	if p.id != 0 || len(p.taken) > 0 || e.stopping || e.cfg.Promoter.LeaderOnly && !e.electors[promoting].leading(e.now) {
+	if p.id != 0 || len(p.taken) > 0 || e.stopping || !p.leader.leads(e.now) {
 		return
 	}
 	c := e.call(OpPromote)
@@ -97,20 +99,13 @@ func (p *promoter) onPromoted(e *Engine, r *Call) {
 	}
 }
 
-// recovering and promoting index the roles for which a leader may be elected: recovery of leases, and promotion.
-const (
-	recovering = iota
-	promoting
-	numRoles
-)
-
 // elector requests and renews an engine's leadership for a role that only a leader fills: recovery or promotion.
 type elector struct {
 	role   Op
 	nextAt Time
 	pulse  pulse
 	asked  []question // calls that may still be answered, oldest first
-	until  Time       // end of this engine's leadership, by its own clock
+	until  Time       // end of this engine's leadership, by its own clock; Never: every engine fills the role
 }
 
 // question is a call that requests leadership and has not been answered.
@@ -121,15 +116,15 @@ type question struct {
 }
 
 func (l *elector) init(role Op, on bool, now Time) {
-	*l = elector{role: role, nextAt: Never, pulse: pulse{timer: elects + uint16(role)}, until: -Never}
+	*l = elector{role: role, nextAt: Never, pulse: pulse{timer: elects + uint16(role)}, until: Never}
 	if on {
-		l.nextAt = now
+		l.nextAt, l.until = now, -Never
 	}
 }
 
-// leading reports whether this engine leads for its role now. Leadership lasts for Leader.TTL from the request that won
+// leads reports whether this engine may fill its role now. Leadership lasts for Leader.TTL from the request that won
 // it, so that a process that was frozen for longer finds itself deposed.
-func (l *elector) leading(now Time) bool { return now < l.until }
+func (l *elector) leads(now Time) bool { return now < l.until }
 
 func (l *elector) tick(e *Engine) {
 	if e.now < l.nextAt || e.stopping {
@@ -147,31 +142,20 @@ func (l *elector) tick(e *Engine) {
 }
 
 // onLead handles the answer to a request for leadership, which may have taken longer than Leader.Renew: the answer to
-// the latest request counts, or to an earlier one that is not yet lost, unless a later one has come.
-func (l *elector) onLead(e *Engine, r *Call) {
+// the latest request counts, or to an earlier one that is not yet lost, unless a later one has come. It reports whether
+// this engine has become the leader.
+func (l *elector) onLead(e *Engine, r *Call) (won bool) {
 	i := slices.IndexFunc(l.asked, func(q question) bool { return q.id == r.ID })
 	if i < 0 || r.Err != nil || i < len(l.asked)-1 && e.now >= l.asked[i].lostAt {
-		return
+		return false
 	}
 	sentAt := l.asked[i].sentAt
 	l.asked = slices.Delete(l.asked, 0, i+1)
 	if !r.Leading {
 		l.until = -Never
-		return
+		return false
 	}
-	wasLeading := l.leading(e.now)
+	won = !l.leads(e.now)
 	l.until = sentAt.Add(e.cfg.Leader.TTL)
-	if wasLeading {
-		return
-	}
-	switch l.role { // a new leader starts at once
-	case OpRecover:
-		if e.reap.id == 0 {
-			e.reap.nextAt, e.reap.pulse.begun = e.now, false
-			e.reap.tick(e)
-		}
-	case OpPromote:
-		e.promote.nextAt, e.promote.pulse.begun = e.now, false
-		e.promote.tick(e)
-	}
+	return won
 }

@@ -7,6 +7,7 @@ import "time"
 type reaper struct {
 	nextAt   Time
 	pulse    pulse
+	leader   elector
 	id       uint64  // recovery call under way; 0: none
 	lostAt   Time    // time at which it counts as lost
 	starting bool    // recovering without pause until no expired lease is found
@@ -18,6 +19,7 @@ type reaper struct {
 func (r *reaper) init(cfg *Config, now Time) {
 	r.nextAt, r.lostAt, r.writeAt, r.pulse.timer = now, Never, Never, recovers
 	r.starting = cfg.Reaper.OnStart
+	r.leader.init(OpRecover, cfg.Reaper.LeaderOnly && !cfg.Reaper.Off, now)
 	switch {
 	case cfg.Reaper.Off:
 		r.nextAt, r.starting = Never, false
@@ -58,16 +60,11 @@ func (r *reaper) tick(e *Engine) {
 		r.nextAt = Never
 		return
 	}
-	if !r.leads(e) {
+	if !r.leader.leads(e.now) {
 		r.nextAt = e.now.Add(r.pause(e))
 		return
 	}
 	r.recover(e)
-}
-
-// leads reports whether the engine may recover expired leases now: it is the leader, or every engine may recover them.
-func (r *reaper) leads(e *Engine) bool {
-	return !e.cfg.Reaper.LeaderOnly || e.electors[recovering].leading(e.now)
 }
 
 func (r *reaper) recover(e *Engine) {
@@ -103,7 +100,7 @@ func (r *reaper) onRecovered(e *Engine, reply *Call) {
 		r.outcome(e, e.commit.next(e, noSlot), &reply.Leases[i], e.now)
 		e.commit.added(e)
 	}
-	if r.starting && len(reply.Leases) > 0 && r.leads(e) && r.grace(e) >= 0 { // else it would find its own leases
+	if r.starting && len(reply.Leases) > 0 && r.leader.leads(e.now) && r.grace(e) >= 0 { // else it finds its own leases
 		r.recover(e)
 		return
 	}

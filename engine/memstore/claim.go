@@ -10,7 +10,7 @@ import (
 
 // Claim leases ready jobs to a holder by a plan, see engine.Store. It allocates only to grow dst. Its cost grows with
 // the jobs taken and the logarithm of those ready, except for terms that visit every tenant with ready jobs: those with
-// PerTenant and MaxWait, of order TenantDeficit, or of order TenantFair if all tenants are noisy.
+// PerTenant and MaxWait, of order TenantDeficit, or of order TenantFair where some jobs are not eligible.
 func (s *Store) Claim(_ context.Context, holder engine.EngineID, p engine.Plan, ttl time.Duration,
 	dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
 	s.mu.lock()

@@ -112,6 +112,18 @@ var growths = map[string]func(g *growth) (call func()){
 			g.claim(engine.Term{Class: engine.AnyClass, Order: engine.TenantFair, Limit: 10, Rule: &growthRule})
 		}
 	},
+	"tenants/passed-over": func(g *growth) func() { // each has an older job of a lower priority
+		g.fill(true, 0)
+		for i := range g.size {
+			urgent := engine.NewJob{ID: engine.JobID(g.size + i + 1), Priority: -1, Tenant: engine.TenantID(i + 1)}
+			g.must(g.Enqueue(background, []engine.NewJob{urgent}))
+			g.at++
+		}
+		return func() {
+			g.at = g.at.Add(recentHalfLife)
+			g.claim(engine.Term{Class: engine.AnyClass, Order: engine.TenantFair, Limit: 10, Rule: &growthRule})
+		}
+	},
 	"leases/of-other-nodes": func(g *growth) func() {
 		g.fill(false, 0)
 		_, _, err := g.Claim(background, engine.NewEngineID(2, 0), engine.Plan{Limit: g.size - 10, Terms: []engine.Term{{Class: engine.AnyClass, Limit: g.size}}}, time.Hour, nil)

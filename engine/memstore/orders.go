@@ -21,9 +21,11 @@ func (s *Store) prepare(t *engine.Term) error {
 	}
 	x := s.tenants
 	switch {
+	case t.Order == engine.TenantFair && x.heads == nil:
+		x.newHeads()
 	case t.Order == engine.TenantRoundRobin && t.Tenant == 0 && s.leavesOut(t):
 		x.newFronts(frontInTurn)
-	case t.Order == engine.TenantFair, t.PerTenant > 0 && t.Tenant == 0 && !isTimely(t):
+	case t.PerTenant > 0 && t.Tenant == 0 && !isTimely(t):
 		x.newFronts(frontOf(t))
 	}
 	if by := sortOf(t, t.MaxWait > 0); by != sortByKey {

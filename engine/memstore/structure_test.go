@@ -351,6 +351,9 @@ func checkSides(t fatal, s *Store) {
 		if n += mine; mine > 0 {
 			active++
 		}
+		if any := (&engine.Term{Class: engine.AnyClass}); x.heads != nil && s.running == nil && s.search(any, of, false)+1 != of.head {
+			t.Fatalf("tenant %+v begins with row %d", of, s.search(any, of, false))
+		}
 	}
 	for f, front := range x.fronts {
 		for i := range s.lines.lanes {
@@ -367,6 +370,16 @@ func checkSides(t fatal, s *Store) {
 					t.Fatalf("%d tenants of %d have a front %d in lane %d", size, want, f, i)
 				}
 			}
+		}
+	}
+	if x.heads != nil {
+		heads := checkTree(t, x.heads, x.root, func(ref uint32) {
+			if x.ofRow(ref).head != ref+1 {
+				t.Fatalf("row %d is the head of no tenant", ref)
+			}
+		})
+		if heads != active {
+			t.Fatalf("%d heads of %d tenants", heads, active)
 		}
 	}
 	at := s.tenants.turn
@@ -480,6 +493,8 @@ func TestCheckSeesDamage(t *testing.T) {
 		{"a tenant's tree", func(s *Store) { s.tenants.all[0].cells[0].roots[sortByKey][1] = 0 }},
 		{"a tenant's count", func(s *Store) { s.tenants.all[0].running++ }},
 		{"the tenants' count", func(s *Store) { s.tenants.running++ }},
+		{"a head", func(s *Store) { s.tenants.turn.head++ }},
+		{"the heads", func(s *Store) { s.tenants.root = 0 }},
 		{"a ring", func(s *Store) { s.tenants.turn.next = s.tenants.turn }},
 		{"a count by kind", func(s *Store) { s.running[0]++ }},
 		{"a state", func(s *Store) { s.rows.at(s.leased.head - 1).state = engine.Ready }},

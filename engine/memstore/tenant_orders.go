@@ -25,9 +25,7 @@ func (s *Store) nextCapped(t *engine.Term) uint32 {
 			}
 		}
 	default:
-		before := func(a, b uint32) bool { return s.before(t, a, b, false) }
-		mayTake := func(of *tenant, _ uint32) bool { return of.takenBy(x.term) < t.PerTenant }
-		best = s.firstFront(t, frontOf(t), before, mayTake)
+		best = s.firstFront(t)
 	}
 	if best != none {
 		x.ofRow(best).take(x.term)
@@ -35,14 +33,11 @@ func (s *Store) nextCapped(t *engine.Term) uint32 {
 	return best
 }
 
-// firstFront returns the row that comes first in the order before among the ready jobs that stand for a tenant in the
-// search trees of kind f, match a claim's term t (filter, order, limit) and are wanted; none if there is none.
-func (s *Store) firstFront(t *engine.Term, f front, before func(a, b uint32) bool,
-	wanted func(of *tenant, ref uint32) bool) uint32 {
+// firstFront returns the row of the next job for a claim's term (filter, order, limit) with a limit per tenant: of the
+// first ready jobs of the tenants that have not reached the limit, the one that comes first.
+func (s *Store) firstFront(t *engine.Term) uint32 {
+	x, f := s.tenants, frontOf(t)
 	best := none
-	ends := func(ref uint32) bool { // what comes after the best ends the search in a tree, as what is wanted does
-		return best != none && !before(ref, best) || wanted(s.tenants.ofRow(ref), ref)
-	}
 	for _, i := range s.lines.order {
 		l := &s.lines.lanes[i]
 		if !s.admits(t, l) {
@@ -52,8 +47,10 @@ func (s *Store) firstFront(t *engine.Term, f front, before func(a, b uint32) boo
 			if t.Class != engine.AnyClass && t.Class != engine.Class(class) {
 				continue
 			}
-			ref := s.tenants.fronts[f].find(root, f == frontNewest, ends)
-			if ref != none && (best == none || before(ref, best)) {
+			ref := x.fronts[f].find(root, f == frontNewest, func(ref uint32) bool {
+				return x.ofRow(ref).takenBy(x.term) < t.PerTenant
+			})
+			if ref != none && (best == none || s.before(t, ref, best, false)) {
 				best = ref
 			}
 		}
@@ -70,12 +67,20 @@ func (s *Store) nextInTurn(t *engine.Term) uint32 {
 		of = s.tenantFor(t)
 	}
 	if of == nil {
-		sooner := func(a, b uint32) bool { return x.ofRow(a).turn < x.ofRow(b).turn }
-		ref := s.firstFront(t, frontInTurn, sooner, func(*tenant, uint32) bool { return true })
-		if ref == none {
-			return none
+		for i := range s.lines.lanes {
+			l := &s.lines.lanes[i]
+			for class, root := range l.cell.fronts[frontInTurn] {
+				if root == 0 || !s.admits(t, l) || t.Class != engine.AnyClass && t.Class != engine.Class(class) {
+					continue
+				}
+				if first := x.ofRow(x.fronts[frontInTurn].end(root, false)); of == nil || first.turn < of.turn {
+					of = first
+				}
+			}
 		}
-		of = x.ofRow(ref)
+	}
+	if of == nil {
+		return none
 	}
 	ref := s.search(t, of, false)
 	if ref != none {
@@ -157,19 +162,32 @@ func (s *Store) cost(rule *engine.Rule, r *row) int64 {
 func (s *Store) nextByNoise(t *engine.Term) uint32 {
 	x := s.tenants
 	x.halve(s.at)
-	older := func(a, b uint32) bool { return s.rows.at(a).before(s.rows.at(b)) }
-	ref := s.firstFront(t, frontOldest, older, func(of *tenant, ref uint32) bool {
-		return !x.isNoisy(of, t.Rule, s.at) && s.offerTo(t, of) == ref
-	})
-	if ref != none {
-		return ref
+	if !s.leavesOut(t) {
+		// Each offers its head, and few are noisy.
+		ref := x.heads.find(x.root, false, func(ref uint32) bool { return !x.isNoisy(x.ofRow(ref), t.Rule, s.at) })
+		if ref != none {
+			return ref
+		}
 	}
-	noisy, least := none, 0
+	quiet, noisy := none, none
+	var least int
 	for of, n := x.turn, x.active; n > 0; of, n = of.next, n-1 {
 		ref := s.offerTo(t, of)
-		if ref != none && (noisy == none || of.running < least || of.running == least && older(ref, noisy)) {
+		if ref == none {
+			continue
+		}
+		r := s.rows.at(ref)
+		switch {
+		case !x.isNoisy(of, t.Rule, s.at):
+			if quiet == none || r.before(s.rows.at(quiet)) {
+				quiet = ref
+			}
+		case noisy == none || of.running < least || of.running == least && r.before(s.rows.at(noisy)):
 			noisy, least = ref, of.running
 		}
+	}
+	if quiet != none {
+		return quiet
 	}
 	return noisy
 }

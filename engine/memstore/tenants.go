@@ -20,6 +20,8 @@ type tenants struct {
 	indexes indexes
 	// fronts holds the tree of each lane (priority, kind) with the first row of every tenant's cell; nil: not needed yet.
 	fronts  [numFronts]*treap
+	heads   *treap // tree of the first ready row of each tenant by (ready key, ID); nil: not needed yet
+	root    uint32 // root of heads
 	jobs    slab[tenantJob]
 	turn    *tenant // first tenant with ready jobs in the ring of turns
 	turns   uint64  // number of moves to the end of the ring
@@ -41,6 +43,7 @@ type tenant struct {
 	id         engine.TenantID
 	cells      []cell // search trees over its claimable jobs, by lane
 	ready      int    // number of its claimable ready jobs
+	head       uint32 // row + 1 of the tenant's first ready job in heads
 	running    int
 	used       int64       // processing time in nanoseconds, while it has ready jobs
 	halved     int64       // number of halvings of used, see tenants.halved
@@ -149,6 +152,9 @@ func (x *tenants) join(ref uint32, r *row, id engine.TenantID) {
 		x.enter(t)
 	}
 	x.moved(c, r.class())
+	if x.heads != nil {
+		x.heads.replace(&x.root, &t.head, x.firstOf(t.head, ref+1))
+	}
 }
 
 func (x *tenants) leave(ref uint32, r *row) {
@@ -156,6 +162,9 @@ func (x *tenants) leave(ref uint32, r *row) {
 	c := t.cell(r.lane)
 	x.indexes.remove(c, r.class(), ref)
 	x.moved(c, r.class())
+	if t.head == ref+1 {
+		x.lead(t)
+	}
 	if t.ready--; t.ready == 0 {
 		x.exit(t)
 		t.deficit, t.granted, t.used = 0, false, 0
@@ -197,6 +206,40 @@ func (x *tenants) newFronts(f front) {
 			}
 		}
 	}
+}
+
+// newHeads builds, and keeps from then on, the search tree of the first ready jobs of all tenants, for TenantFair.
+func (x *tenants) newHeads() {
+	x.heads = &treap{rows: x.rows}
+	for _, t := range x.all {
+		x.lead(t)
+	}
+}
+
+// lead makes a tenant's first ready row by priority and ready key stand for it in heads, the search tree of first rows.
+func (x *tenants) lead(t *tenant) {
+	first := uint32(0)
+	for i := range t.cells {
+		for _, root := range t.cells[i].roots[sortByKey] {
+			if root != 0 {
+				first = x.firstOf(first, x.indexes[sortByKey].end(root, false)+1)
+			}
+		}
+	}
+	x.heads.replace(&x.root, &t.head, first)
+}
+
+// firstOf returns which of two ready rows comes first by priority and ready key. Rows are numbers + 1; 0 is none.
+func (x *tenants) firstOf(a, b uint32) uint32 {
+	if a == 0 {
+		return b
+	}
+	p, q := x.rows.at(a-1), x.rows.at(b-1)
+	i, j := x.lines.lanes[p.lane].priority, x.lines.lanes[q.lane].priority
+	if i < j || i == j && p.before(q) {
+		return a
+	}
+	return b
 }
 
 // enter appends a tenant that has ready jobs from now on to the ring of turns of the round robin.

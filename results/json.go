@@ -3,7 +3,9 @@ package results
 import (
 	"embed"
 	"math"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -25,6 +27,15 @@ var inFiles = json.JoinOptions(
 			}
 			*v = math.NaN()
 			return from.SkipValue()
+		}),
+		json.UnmarshalFromFunc(func(from *jsontext.Decoder, v *time.Duration) error { // seconds, which may have an exponent
+			if from.PeekKind() != '0' {
+				return json.SkipFunc
+			}
+			text, _ := from.ReadValue()
+			seconds, err := strconv.ParseFloat(string(text), 64)
+			*v = time.Duration(math.Round(seconds * 1e9))
+			return err
 		}),
 		preset(noEstimate), preset(storedFiltered{Estimate: noEstimate}), preset(noContrast),
 		preset(storedVerdict{Verdict: Verdict{Value: noEstimate.Mean, Low: noEstimate.Low, High: noEstimate.High}}),

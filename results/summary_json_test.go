@@ -53,8 +53,9 @@ func TestStoredP(t *testing.T) {
 
 func TestReadSummaryRoundTrip(t *testing.T) {
 	data := encoded(t, summarized(t, 6))
-	read, err := ReadSummary(data)
-	if err != nil {
+	other := bytes.ReplaceAll(data, []byte(`"limit": 2}`), []byte(`"limit": 2e0}`)) // as other programs write numbers
+	read, err := ReadSummary(other)
+	if err != nil || len(other) == len(data) {
 		t.Fatal(err)
 	}
 	if again := encoded(t, read); !bytes.Equal(data, again) {

@@ -328,5 +328,10 @@ func TestCrowdingBeforePromotion(t *testing.T) {
 	leased(58, 9, 6, 0, 57) // the fourth starves from 57 on
 	promoted(60, 4)
 	leased(60, 4, 1, 8, 16)
-	check(t, tp.Finish(at(70), left()), map[string]float64{crowding: 4.0 / 7, "starved.jobs": 1, "starved.longest": 8})
+	leased(61, 9, 7, 0, 60)
+	scheduled(61, 5, 1)
+	promoted(62, 5)
+	leased(62, 5, 1, 0, 1) // at the instant at which it is due
+	leased(68, 9, 8, 0, 67)
+	check(t, tp.Finish(at(70), left()), map[string]float64{crowding: 4.0 / 7, "starved.jobs": 0.8, "starved.longest": 8})
 }

@@ -59,8 +59,8 @@ type Change struct {
 
 	of float64 // value of the base that Difference is relative to; NaN: none
 
-	// excess is the part of the change that is worse than the gate allows, excessHalf the half-width of its interval
-	// and excessP its two-sided p value; NaN: not worse, or unknown.
+	// excess is the part of the change that is worse than the gate allows, excessHalf the half-width of its interval,
+	// with the degrees of freedom of N, and excessP its two-sided p value; NaN: not worse, or unknown.
 	excess, excessHalf, excessP float64
 }
 

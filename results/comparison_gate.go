@@ -34,8 +34,7 @@ func contrast(a, b sample, factor float64, paired bool) (mean, half, p float64) 
 	if n < 2 || m < 2 {
 		return mean, math.NaN(), math.NaN()
 	}
-	ofA := float64(factor*factor) * VarianceAbout(a.values, a.centre) / float64(n)
-	ofB := VarianceAbout(b.values, b.centre) / float64(m)
+	ofA, ofB := variances(a, b, factor)
 	switch spread := ofA + ofB; {
 	case spread == 0 && mean == 0:
 		return 0, 0, 1
@@ -46,6 +45,12 @@ func contrast(a, b sample, factor float64, paired bool) (mean, half, p float64) 
 		half = studentQuantile(freedom, 1-alpha/2) * math.Sqrt(spread)
 		return mean, half, studentTails(freedom, math.Abs(mean)/math.Sqrt(spread))
 	}
+}
+
+// variances returns the variances of factor times the mean of a, and of the mean of b.
+func variances(a, b sample, factor float64) (ofA, ofB float64) {
+	return float64(factor*factor) * VarianceAbout(a.values, a.centre) / float64(len(a.values)),
+		VarianceAbout(b.values, b.centre) / float64(len(b.values))
 }
 
 // contrastOf returns the difference b − a of two samples with its interval and p value; NaN if a sample is empty. The
@@ -80,6 +85,11 @@ func (c *Comparison) judge(d *Change) {
 	}
 	excess, half, p := contrast(a, b, allowed, c.Paired)
 	excess *= sign
+	single := half // with the degrees of freedom of one side, as seedsToReach takes it
+	if !c.Paired && half > 0 {
+		ofA, ofB := variances(a, b, allowed)
+		single = tQuantile(float64(d.N), alpha) * math.Sqrt(ofA+ofB)
+	}
 	// The true value is above its bound: surely worse stays so if the new value is a bound where less
 	// is better, surely no worse if the base value is one.
 	maybeWorse, maybeBetter := d.New.Bound != "", d.Base.Bound != ""
@@ -93,11 +103,11 @@ func (c *Comparison) judge(d *Change) {
 	case noWorse && !maybeWorse:
 		d.Verdict = Met
 	case excess > 0 && !maybeBetter:
-		d.excess, d.excessHalf, d.excessP = excess, half, p // see confirm
+		d.excess, d.excessHalf, d.excessP = excess, single, p // see confirm
 	case maybeWorse || maybeBetter:
 		d.Reason = "the run ended too early to tell"
 	default:
-		if d.Seeds = seedsToReach(half, excess, d.N, alpha); d.Seeds == 0 {
+		if d.Seeds = seedsToReach(single, excess, d.N, alpha); d.Seeds == 0 {
 			d.Reason = "the change is what is allowed"
 		}
 	}

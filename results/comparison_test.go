@@ -228,6 +228,18 @@ func TestGateSaysHowManySeedsTellAmongManyMetrics(t *testing.T) {
 	}
 }
 
+// Of results with different seeds, too, the estimate is enough: the interval of 8 seeds, which the degrees of freedom of
+// both sides make narrow for 4, is too wide still.
+func TestGateSaysHowManyOtherSeedsTell(t *testing.T) {
+	for n, want := range map[int]int{4: 11, 8: 11, 12: 0} {
+		c := compared(t, result("A", map[string][]float64{"sojourn.mean": scattering(n, 10, 0.5)}),
+			elsewhere(result("B", map[string][]float64{"sojourn.mean": scattering(n, 10.5, 0.5)})), Gate{Set: true})
+		if d := &c.Changes[0]; d.Seeds != want || (d.Verdict == Missed) != (want == 0) {
+			t.Errorf("with %d seeds: %s (%s), want %d", n, d.Verdict, d.Note(), want)
+		}
+	}
+}
+
 // The quantile of the pooled data may fall while those by seed rise: the printed difference and its
 // share of the base use the same one.
 func TestDifferencesOfQuantiles(t *testing.T) {

@@ -60,8 +60,8 @@ var budgets = []budget{
 	{"scenarios/tree", 500, 444}, // YAML with positions
 	{"scenarios/validate", 1048, 600},
 	{"scenarios/verify", 3290, 2600},
-	{"scenarios/world", 4679, 2700},
-	{"results", 4299, 2300},
+	{"scenarios/world", 4685, 2700},
+	{"results", 4278, 2300},
 	{"results/measure", 4605, 3150},
 	{"results/plain", 467, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
 	{"results/report", 6476, 4300}, // of which 300 are the canvas of pixels
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 81_100, 56_000
+	mostLines, goalLines             = 81_085, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

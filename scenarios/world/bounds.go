@@ -193,6 +193,9 @@ func (b *Bounds) idle() time.Duration {
 	d := max(b.poll, b.Node.Fetch.ErrorPause) + b.trip()
 	if b.Node.Commit.Backpressure > 0 { // until the outcomes pending, and those of running jobs, are committed
 		c, held := &b.Node.Commit, 1+b.Node.Commit.Backpressure+b.Node.Workers+b.Node.Fetch.Prefetch
+		if b.Come > 0 { // it is known how many jobs arrive
+			held = min(held, b.Come)
+		}
 		d += c.Linger + 4*c.Timeout + b.pauses() + time.Duration(8*held)*b.mean[engine.OpCommit]
 	}
 	return d

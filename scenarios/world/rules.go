@@ -21,6 +21,9 @@ import (
 func (w *world) rules(seed uint64) check.Rules {
 	r := w.promises(keyed.Rand{Seed: seed})
 	if b := w.setup(seed, nil).ofCalls(); isCalm(w.sc) && b.Heal < ForEver {
+		for op, most := range b.most { // no answer is awaited for longer than the call timeout
+			b.most[op] = min(most, b.Node.CallTimeout/2)
+		}
 		if b.calm(&r); !isQuick(w.sc, &w.sc.Engine.Store.Extend) {
 			r.Heard, r.Recover = 0, plain.Either(w.node.Reaper.LeaderOnly, 0, r.Recover) // nor may anybody lead
 		}

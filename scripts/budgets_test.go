@@ -60,14 +60,14 @@ var budgets = []budget{
 	{"scenarios/tree", 500, 444}, // YAML with positions
 	{"scenarios/validate", 1048, 600},
 	{"scenarios/verify", 3290, 2600},
-	{"scenarios/world", 4685, 2700},
+	{"scenarios/world", 4679, 2700},
 	{"results", 4278, 2300},
 	{"results/measure", 4605, 3150},
 	{"results/plain", 467, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
 	{"results/report", 6476, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1479, 1700},
 	{"cmd/bench", 4876, 3000}, // of which 90 find out when claims see new jobs
-	{"cmd/cli", 4965, 3600},
+	{"cmd/cli", 4958, 3600},
 	{"cmd/input", 141, 100},
 	{"cmd/play", 1116, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 81_085, 56_000
+	mostLines, goalLines             = 81_072, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -142,10 +142,7 @@ func storeDiagnosis(out string, sc *scenarios.Scenario, found *study.Diagnosis, 
 			f.Command = plain.ShellLine("qsim", "run", filepath.Join(out, f.Incident+".yaml"))
 		}
 	}
-	files, err := withData(files, sc)
-	if err != nil {
-		return err
-	}
+	files, missing := withData(files, sc, "doctor.json", "doctor.csv")
 	stale := study.StoredRows(out)
 	if err := store(result, out, "doctor", nil, files...); err != nil {
 		return err
@@ -157,5 +154,5 @@ func storeDiagnosis(out string, sc *scenarios.Scenario, found *study.Diagnosis, 
 			}
 		}
 	}
-	return nil
+	return missing
 }

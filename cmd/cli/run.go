@@ -213,10 +213,7 @@ func (s *session) one(ctx context.Context, l loaded) (ui.Exit, error) {
 		printed = s.print(result, "", "")
 	}
 	path, err := s.store(l, summary, start)
-	if err == nil {
-		err = s.lastLine(path, note)
-	}
-	if err = cmp.Or(printed, err); err != nil {
+	if err = cmp.Or(printed, err, s.lastLine(path, note)); err != nil {
 		return ui.ExitIO, err
 	}
 	if interrupted {
@@ -275,38 +272,37 @@ func (s *session) store(l loaded, summary *results.Summary, start time.Time) (st
 	if err != nil {
 		return "", ui.IOError("write results", err)
 	}
-	if files, err = withData(append(files, drawn...), l.Scenario); err != nil {
-		return "", ui.IOError("write results", err)
-	}
+	files, missing := withData(append(files, drawn...), l.Scenario)
 	folder, err := results.Write(results.Place{Out: s.flags.out, Scenario: summary.Scenario,
 		ConfigHash: summary.ConfigHash, Start: start}, files)
 	if folder == "" {
 		return "", ui.IOError("write run", err)
 	}
-	return filepath.Join(folder, reportFile), ui.IOError("write run", err)
+	return filepath.Join(folder, reportFile), ui.IOError("write run", cmp.Or(err, missing))
 }
 
 // withData returns files and, under their names, the data files of a scenario (traces, values), so that the scenario
-// loads from the folder of the files. One whose name is that of a file or folder there already is left out.
-func withData(files []results.File, sc *scenarios.Scenario) ([]results.File, error) {
-	top := func(f results.File) string { return strings.Split(f.Path, "/")[0] }
-	taken := plain.Map(files, top)
-	for _, name := range sc.Files() {
-		data := results.File{Path: path.Clean(filepath.ToSlash(name))}
-		if slices.Contains(taken, top(data)) {
+// loads from the folder of the files. One whose name, in upper or lower case, is that of a file or folder there, or in
+// also, is left out; so is one that cannot be read any more, which is an error beside the other files.
+func withData(files []results.File, sc *scenarios.Scenario, also ...string) (all []results.File, err error) {
+	top := func(path string) string { return strings.ToLower(strings.Split(path, "/")[0]) }
+	taken := append(also, plain.Map(files, func(f results.File) string { return top(f.Path) })...)
+	clean := func(name string) string { return path.Clean(filepath.ToSlash(name)) }
+	for _, name := range plain.Distinct(plain.Map(sc.Files(), clean)) {
+		if slices.Contains(taken, top(name)) {
 			continue
 		}
-		file, err := sc.OpenFile(name)
-		if err != nil {
-			return nil, err
+		var data []byte
+		file, failed := sc.OpenFile(name)
+		if failed == nil {
+			data, failed = io.ReadAll(file)
+			failed = cmp.Or(failed, file.Close())
 		}
-		data.Data, err = io.ReadAll(file)
-		if err := cmp.Or(err, file.Close()); err != nil {
-			return nil, err
+		if err = errors.Join(err, failed); failed == nil {
+			files = append(files, results.File{Path: name, Data: data})
 		}
-		files = append(files, data)
 	}
-	return files, nil
+	return files, err
 }
 
 // summaryOutput returns the summary of a run in all output formats of a command; with --plot, the table follows a plot.

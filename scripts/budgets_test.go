@@ -67,7 +67,7 @@ var budgets = []budget{
 	{"results/report", 6476, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1479, 1700},
 	{"cmd/bench", 4876, 3000}, // of which 90 find out when claims see new jobs
-	{"cmd/cli", 4958, 3600},
+	{"cmd/cli", 4959, 3600},
 	{"cmd/input", 141, 100},
 	{"cmd/play", 1116, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 81_072, 56_000
+	mostLines, goalLines             = 81_073, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -207,9 +207,10 @@ func (m *mapping) store(found *study.Mapped, result ui.Output) (string, error) {
 		return "", ui.IOError("write map", err)
 	}
 	place := results.Place{Out: m.flags.out, Scenario: found.Scenario, ConfigHash: found.ConfigHash, Start: time.Now()}
-	files = append(files, results.File{Path: "scenario.yaml", Data: m.loaded.Scenario.Resolved()})
+	own := results.File{Path: "scenario.yaml", Data: m.loaded.Scenario.Resolved()}
+	files, missing := withData(append(files, own), m.loaded.Scenario)
 	folder, err := results.Write(place, files)
-	return folder, ui.IOError("write map", err)
+	return folder, ui.IOError("write map", cmp.Or(err, missing))
 }
 
 // readValue parses the value of --edge in the unit of a metric: 10s as 10 (seconds), 20% as 0.2, 5/s as 5.

@@ -79,18 +79,29 @@ func (f *Radix[T]) Pop() uint64 {
 	return first.key
 }
 
-// Remove removes the entry with a key that was pushed with the time at, in time linear in the number of entries.
+// Remove removes the entry with a key that was pushed with the time at. It looks at those pushed later into the same
+// bucket, and at all of the first bucket if the entry is the first.
 func (f *Radix[T]) Remove(at T, key uint64) {
 	if f.at == 0 {
 		f.buckets[0], f.index = slices.Delete(f.buckets[0], 0, f.index), 0
 	}
-	bucket := &f.buckets[f.bucket(at)]
-	i := slices.IndexFunc(*bucket, func(e timed[T]) bool { return e.key == key })
-	if *bucket = slices.Delete(*bucket, i, i+1); len(*bucket) == 0 {
-		f.used &^= 1 << f.bucket(at)
+	b := f.bucket(at)
+	all := f.buckets[b]
+	i := len(all) - 1
+	for all[i].key != key {
+		i--
 	}
-	f.First, f.index = math.MaxInt64, 0
-	f.seek()
+	if f.buckets[b] = slices.Delete(all, i, i+1); len(all) == 1 {
+		f.used &^= 1 << b
+	}
+	switch {
+	case b != f.at || i > f.index:
+	case i < f.index:
+		f.index--
+	default:
+		f.First, f.index = math.MaxInt64, 0
+		f.seek()
+	}
 }
 
 // seek finds the first entry: the earliest in the lowest bucket that is not empty.

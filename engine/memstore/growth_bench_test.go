@@ -1,6 +1,7 @@
 package memstore
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -122,6 +123,18 @@ var growths = map[string]func(g *growth) (call func()){
 		return func() {
 			g.at = g.at.Add(recentHalfLife)
 			g.claim(engine.Term{Class: engine.AnyClass, Order: engine.TenantFair, Limit: 10, Rule: &growthRule})
+		}
+	},
+	"waiting/refused": func(g *growth) func() {
+		for i := range g.size {
+			g.must(g.Enqueue(background, []engine.NewJob{{ID: engine.JobID(i + 1), Delay: time.Hour}}))
+			g.at++
+		}
+		refused := []engine.NewJob{{ID: engine.JobID(g.size + 1), Delay: time.Hour}, {ID: 1}}
+		return func() {
+			if err := g.Enqueue(background, refused); !errors.Is(err, engine.ErrDuplicate) {
+				g.t.Fatal(err)
+			}
 		}
 	},
 	"leases/of-other-nodes": func(g *growth) func() {

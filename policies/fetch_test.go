@@ -279,6 +279,11 @@ func TestSeparateRetryPoll(t *testing.T) {
 		}
 		lost.Observe(&engine.Observation{Ended: true, Class: engine.Retry})
 	}
+	lost.Plan(&engine.View{Workers: 10, Idle: 5, InFlight: [engine.NumClasses]int{engine.Retry: 5}}, nil)
+	lost.Observe(&engine.Observation{})
+	if got := spell(lost.Plan(&engine.View{Workers: 10, Idle: 10}, nil)); got != "fresh 5, retry 5" {
+		t.Errorf("a plan without room for retries was a look for them: %s", got)
+	}
 }
 
 func TestAdaptiveLIFO(t *testing.T) {

@@ -388,6 +388,18 @@ func TestBackAtTheLimit(t *testing.T) {
 	}
 }
 
+// TestStormEndsWithinAStep has waits that fall back just before the storm ends: the next step of the window tells it.
+func TestStormEndsWithinAStep(t *testing.T) {
+	s := settings()
+	s.Storms[0].To, s.Service = 50500*time.Millisecond, 0
+	c := steady(s, 100)
+	claimAfter(c, at(49.5), 101)
+	for i := range 50 {
+		claimAfter(c, at(50.2).Add(time.Duration(1000*i)), 100)
+	}
+	checkQuery(t, c.Finish(at(100), nil), Query{Metric: "recovery.time"}, 0.5)
+}
+
 // readyUntil records a fresh job that is ready from one time until another, when it is buried without a claim.
 func readyUntil(c *Collector, from, until engine.Time) {
 	c.Record(&engine.Event{At: from, Kind: engine.Enqueued, Job: 1})

@@ -26,16 +26,16 @@ type budget struct {
 // budgets has a row for each package: its budget and its goal. `go test ./scripts -run Budgets -v` prints the figures
 // of today, and with -rewrite they become the ceilings.
 var budgets = []budget{
-	{"engine", 3393, 2850},
+	{"engine", 3371, 2850},
 	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
 	{"engine/check", 3210, 1650},
 	{"engine/dist", 1027, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
-	{"engine/heap", 194, 83},   // of which 33 are the FIFO that package engine had, and package sim once more
+	{"engine/heap", 205, 83},   // of which 33 are the FIFO that package engine had, and package sim once more
 	{"engine/keyed", 66, 66},
 	{"engine/live", 1295, 1300},
 	{"engine/live/metrics", 308, 280}, // for Prometheus, which package live does without
-	{"engine/memstore", 2830, 2250},
+	{"engine/memstore", 2893, 2250},
 	{"engine/pgstore", 2980, 2130},
 	{"engine/pgstore/pgserver", 531, 500},
 	{"engine/quantity", 810, 480},
@@ -47,7 +47,7 @@ var budgets = []budget{
 	{"scenarios/chaos", 2291, 1350},
 	{"scenarios/checked", 188, 196},
 	{"scenarios/checks", 450, 300},
-	{"scenarios/diagnostics", 530, 559},
+	{"scenarios/diagnostics", 531, 559},
 	{"scenarios/estimate", 591, 250},
 	{"scenarios/imports", 4374, 3650},
 	{"scenarios/origins", 226, 150}, // qsim explain
@@ -58,11 +58,11 @@ var budgets = []budget{
 	{"scenarios/study", 4988, 3000},
 	{"scenarios/trace", 1513, 1250},
 	{"scenarios/tree", 500, 444}, // YAML with positions
-	{"scenarios/validate", 1048, 600},
+	{"scenarios/validate", 1049, 600},
 	{"scenarios/verify", 3290, 2600},
-	{"scenarios/world", 4679, 2700},
-	{"results", 4278, 2300},
-	{"results/measure", 4605, 3150},
+	{"scenarios/world", 4686, 2700},
+	{"results", 4299, 2300},
+	{"results/measure", 4640, 3150},
 	{"results/plain", 467, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
 	{"results/report", 6476, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1479, 1700},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 81_073, 56_000
+	mostLines, goalLines             = 81_190, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

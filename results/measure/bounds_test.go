@@ -11,6 +11,20 @@ import (
 	"qsim/engine/unfinished"
 )
 
+// TestGapsAtTheEdge folds claim gaps that begin and end with a window of time, which belong to it, and two across its ends.
+func TestGapsAtTheEdge(t *testing.T) {
+	w, whole := &clockWindow{stretch: stretch{10, 20}}, &clockWindow{stretch: stretch{0, 100}}
+	v := view{windows: []*clockWindow{w, whole}}
+	v.gaps.long = []stretch{{10, 20}, {9, 10}, {20, 21}, {19, 21}, {9, 11}}
+	v.foldStretches()
+	if w.folded.Count() != 1 || len(v.gaps.long) != 2 || v.gaps.long[0] != (stretch{19, 21}) || v.gaps.long[1] != (stretch{9, 11}) {
+		t.Errorf("folded %+v, kept %v", &w.folded, v.gaps.long)
+	}
+	if whole.folded.Count() != 3 {
+		t.Errorf("of a window that all lie in, %d are folded, want those that are not kept", whole.folded.Count())
+	}
+}
+
 // TestClassSeries checks that classes have separate time series if there are several, and not too many.
 func TestClassSeries(t *testing.T) {
 	for _, tt := range []struct{ classes, want int }{{1, 0}, {2, 2}, {MostClassSeries, MostClassSeries}, {MostClassSeries + 1, 0}} {

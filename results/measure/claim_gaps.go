@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"slices"
 	"time"
 
 	"qsim/engine"
@@ -10,7 +11,7 @@ import (
 type claimGaps struct {
 	since  engine.Time   // begin of the gap under way: a fresh job is ready since then, and none was claimed
 	streak uint64        // consecutive claims of retries while a fresh job was ready
-	long   []stretch     // gaps longer than a second, of the whole run: no more than it has seconds
+	long   []stretch     // gaps longer than a second, of the whole run, except those already folded into windows
 	hint   time.Duration // longest gap that changes no figure of a current window
 }
 
@@ -22,8 +23,35 @@ func (v *view) endStretch() {
 	}
 	v.noteStretch(v.gaps.since)
 	if length > gapAtLeast {
+		if len(v.gaps.long) == mostStretches {
+			v.foldStretches()
+		}
 		v.gaps.long = append(v.gaps.long, stretch{v.gaps.since, v.now})
 	}
+}
+
+// mostStretches is the highest number of long claim gaps kept one by one; beyond it histograms hold them.
+const mostStretches = 4096
+
+// foldStretches replaces the claim gaps kept so far by histograms of their lengths, one for each window of measurement,
+// except gaps across the edge of a window, since only a part of them counts in it.
+func (v *view) foldStretches() {
+	kept := v.gaps.long[:0]
+	for _, s := range v.gaps.long {
+		across := slices.ContainsFunc(v.windows, func(w *clockWindow) bool {
+			return s.from < w.from && s.to > w.from || s.from < w.to && s.to > w.to
+		})
+		if across {
+			kept = append(kept, s)
+			continue
+		}
+		for _, w := range v.windows {
+			if w.part(s) > 0 {
+				w.folded.Record(s.to.Sub(s.from))
+			}
+		}
+	}
+	v.gaps.long = kept
 }
 
 // noteStretch updates the longest claim gap of every current window of measurement with a gap that lasted until now.
@@ -79,5 +107,11 @@ func (q *question) gapShare() Value {
 	for _, s := range q.gaps.long {
 		long += max(0, q.clock.part(stretch{s.from.Add(threshold), s.to}))
 	}
-	return some(float64(long) / present)
+	sum := float64(long)
+	for _, b := range q.clock.folded.Ranges() {
+		if over := b.Low + (b.High-b.Low)/2 - threshold; over > 0 {
+			sum += float64(float64(b.Count) * float64(over))
+		}
+	}
+	return some(sum / present)
 }

@@ -70,6 +70,7 @@ type clockWindow struct {
 
 	longest time.Duration // longest time without a claim of a fresh job while one was ready
 	streak  uint64        // most consecutive claims of retries while a fresh job was ready
+	folded  Histogram     // lengths of the claim gaps within the window that are no longer kept one by one
 	shares  *tenantShares // executions by tenant; nil: not needed
 	skip    uint64        // claims of the streak under way that were made before the window
 }

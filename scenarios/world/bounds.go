@@ -206,7 +206,7 @@ func (b *Bounds) idle() time.Duration {
 func (b *Bounds) looking() time.Duration {
 	e := &b.Node
 	claims := 1 + (e.Workers+e.Fetch.Batch-1)/e.Fetch.Batch
-	return time.Duration(claims) * (16*b.mean[engine.OpClaim] + b.perJob*time.Duration(e.Fetch.Batch))
+	return max(1, time.Duration(claims)*(16*b.mean[engine.OpClaim]+b.perJob*time.Duration(e.Fetch.Batch))) // 0: no bound
 }
 
 // settleOutcome returns an upper bound on the time from the end of an execution until its outcome is committed.

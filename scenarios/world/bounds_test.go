@@ -6,15 +6,19 @@ import (
 )
 
 // TestBoundsAreTight checks that the checker's bounds after the storms do not grow with what has no part in them: slow
-// promotions, whose answers are awaited for no longer than the call timeout, and more outcomes than jobs arrive.
+// promotions, whose answers are awaited for no longer than the call timeout, and more outcomes
+// than jobs arrive; and that claims without a cost have a bound, too.
 func TestBoundsAreTight(t *testing.T) {
-	sc := load(t, smallest+"engine: {call-timeout: 5s, promoter: {every: 5s}, store: {promote: {dist: lognormal, p50: 1s, p99: 1h}}}\n")
+	sc := load(t, smallest+"engine: {call-timeout: 5s, promoter: {every: 5s}, store: {claim: 0s, promote: {dist: lognormal, p50: 1s, p99: 1h}}}\n")
 	w, err := newWorld(sc, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if r := w.rules(1); r.Trip == 0 || r.Trip > 15*time.Second || r.Idle == 0 || r.Idle > 2*time.Minute {
 		t.Errorf("slow promotions: trip %v, idle %v", r.Trip, r.Idle)
+	}
+	if r := w.rules(1); r.Between != 1 {
+		t.Errorf("claims without a cost: a worker takes %v to find its next job", r.Between)
 	}
 	sc = load(t, "duration: 10s\nengine: {store: {commit: 1s}, commit: {backpressure: 1000, timeout: 5s}}\njobs:\n"+
 		"  - {class: a, arrivals: {process: poisson, rate: 1/s}, service: 10ms}\n")

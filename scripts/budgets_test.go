@@ -62,7 +62,7 @@ var budgets = []budget{
 	{"scenarios/verify", 3290, 2600},
 	{"scenarios/world", 4686, 2700},
 	{"results", 4299, 2300},
-	{"results/measure", 4640, 3150},
+	{"results/measure", 4644, 3150},
 	{"results/plain", 467, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
 	{"results/report", 6476, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1479, 1700},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 81_190, 56_000
+	mostLines, goalLines             = 81_194, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -85,7 +85,9 @@ func (b *starving) queues(kind engine.Kind, tenant engine.TenantID) (all, own *l
 
 // ready counts a fresh job that becomes ready now, for measuring starvation.
 func (b *starving) ready(now engine.Time, kind engine.Kind, tenant engine.TenantID) {
-	b.join(now)
+	if len(b.scheduled) > 0 {
+		b.join(now)
+	}
 	b.push(now, kind, tenant)
 }
 
@@ -135,7 +137,9 @@ func (b *starving) judge(now engine.Time, k *claim) {
 func (b *starving) left(now engine.Time, kind engine.Kind, tenant engine.TenantID, waited time.Duration) bool {
 	all, own := b.queues(kind, tenant)
 	since := now - engine.Time(waited)
-	b.join(now)
+	if len(b.scheduled) > 0 {
+		b.join(now)
+	}
 	if all.leave(since); own != nil {
 		own.leave(since)
 	}

@@ -133,6 +133,50 @@ func TestEveryTimeout(t *testing.T) {
 	}
 }
 
+// TestTimeoutsOfOneInstant lets a slot pass to a job of another execution timeout that ends when that of the first job
+// would have: it times out once, after its own timeout.
+func TestTimeoutsOfOneInstant(t *testing.T) {
+	var log timeouts
+	c := Config{Workers: 1, Fetch: FetchConfig{Batch: 1, Poll: time.Hour}, Commit: CommitConfig{Batch: 1, Calls: 1, Timeout: time.Hour},
+		Lease: LeaseConfig{TTL: time.Hour}, Reaper: ReaperConfig{Off: true}, CallTimeout: time.Hour, Policy: oldest{}, Recorder: &log,
+		Kinds: []KindConfig{{Retry: burying{}, Timeout: 2 * time.Second}, {Retry: burying{}, Timeout: time.Second}}}
+	asked := &Asked{}
+	e := New(c, asked, 0)
+	e.Tick(0)
+	answer := func(now Time, kind Kind) {
+		for _, c := range asked.Take() {
+			if c.Op == OpClaim {
+				c.Leases = []Lease{{Job: Job{ID: JobID(kind + 1), Delivery: 1, Kind: kind}, Token: 1}}
+			}
+			c.Results = make([]Result, len(c.Batch.Outcomes))
+			for i := range c.Results {
+				c.Results[i].Status = Applied
+			}
+			e.Handle(now, c)
+		}
+	}
+	answer(0, 0)
+	e.Finish(Time(time.Second), asked.Starts[0], NoError, time.Second)
+	answer(Time(time.Second), 1)
+	if len(asked.Starts) != 2 || asked.Starts[0] != asked.Starts[1] {
+		t.Fatalf("started in slots %v, want one slot twice", asked.Starts)
+	}
+	e.Tick(Time(2 * time.Second))
+	if want := (timeouts{time.Second}); len(asked.Cancels) != 1 || !slices.Equal(log, want) {
+		t.Errorf("%d executions told to stop after %v, want one after %v", len(asked.Cancels), log, want)
+	}
+}
+
+// timeouts is a recorder of the run times at which executions timed out.
+type timeouts []time.Duration
+
+// Record implements Recorder.
+func (l *timeouts) Record(e *Event) {
+	if e.Kind == TimedOut {
+		*l = append(*l, e.Ran)
+	}
+}
+
 // BenchmarkCommitBacklog answers one commit after the other while others wait: the cost of one does
 // not depend on the number of waiting ones.
 func BenchmarkCommitBacklog(b *testing.B) {
@@ -156,25 +200,24 @@ func BenchmarkCommitBacklog(b *testing.B) {
 	}
 }
 
-// TestSlotQueueForgets holds leases for a moment each: the queue of their heartbeats does not
+// TestLeaseQueueForgets holds leases for a moment each: the queue of their heartbeats does not
 // grow with how many came and went.
-func TestSlotQueueForgets(t *testing.T) {
+func TestLeaseQueueForgets(t *testing.T) {
 	var leases leaseTable
-	var q slotQueue
-	q.init(forBeat, 0)
+	q := leaseQueue{of: forBeat}
 	for now := range Time(100_000) {
 		s := leases.hold(&Lease{Job: Job{ID: JobID(now + 1)}}, now)
-		q.add(&leases, s, leases.get(s))
+		q.add(&leases, s, leases.get(s), now)
 		leases.release(s)
 	}
 	if len(q.ring) > 16 {
 		t.Errorf("room for %d entries, of no lease", len(q.ring))
 	}
 	kept := leases.hold(&Lease{Job: Job{ID: 7}}, 0)
-	q.add(&leases, kept, leases.get(kept))
+	q.add(&leases, kept, leases.get(kept), 100_000)
 	for now := range Time(10_000) {
 		s := leases.hold(&Lease{Job: Job{ID: 8}}, now)
-		q.add(&leases, s, leases.get(s))
+		q.add(&leases, s, leases.get(s), 100_000+now)
 		leases.release(s)
 	}
 	if s, first := q.first(&leases); s != kept || first.lease.ID != 7 || len(q.ring) > 16 {
@@ -187,20 +230,45 @@ func TestSlotQueueForgets(t *testing.T) {
 	}
 }
 
+// TestLeaseQueueKeepsOrder adds and removes leases at random: those that are held come out in order.
+func TestLeaseQueueKeepsOrder(t *testing.T) {
+	var leases leaseTable
+	q := leaseQueue{of: forBeat}
+	var want []JobID
+	for now := range Time(20_000) {
+		s := leases.hold(&Lease{Job: Job{ID: JobID(now + 1)}}, now)
+		q.add(&leases, s, leases.get(s), now/3)
+		switch {
+		case now%3 == 1:
+			leases.release(s)
+		case now%7 == 2 || len(want) > 300:
+			first, h := q.first(&leases)
+			if h.lease.ID != want[0] {
+				t.Fatalf("job %d is the first, want %d", h.lease.ID, want[0])
+			}
+			leases.release(first)
+			want = append(want[1:], JobID(now+1))
+		default:
+			want = append(want, JobID(now+1))
+		}
+	}
+	if len(q.ring) > 8*512 {
+		t.Errorf("room for %d entries, of %d leases", len(q.ring), len(want))
+	}
+}
+
 // TestQueuesOfOneLine lets a slot pass from a lease in one queue of execution timeouts to a lease in another: it is no
 // longer in the first.
 func TestQueuesOfOneLine(t *testing.T) {
 	var leases leaseTable
-	var short, long slotQueue
-	short.init(forTimeout, 0)
-	long.init(forTimeout, 1)
+	short, long := leaseQueue{of: forTimeout}, leaseQueue{of: forTimeout}
 	s := leases.hold(&Lease{Job: Job{ID: 1}}, 0)
-	short.add(&leases, s, leases.get(s))
+	short.add(&leases, s, leases.get(s), 1)
 	leases.release(s)
 	if again := leases.hold(&Lease{Job: Job{ID: 2}}, 0); again != s {
 		t.Fatalf("slot %d is free, got %d", s, again)
 	}
-	long.add(&leases, s, leases.get(s))
+	long.add(&leases, s, leases.get(s), 2)
 	if _, h := short.first(&leases); h != nil {
 		t.Errorf("job %d is in both queues", h.lease.ID)
 	}

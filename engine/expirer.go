@@ -10,7 +10,7 @@ type expirer struct {
 
 func (x *expirer) deadline(e *Engine) Time {
 	if _, h := x.first(e); h != nil {
-		return h.expiry.Add(-e.ahead)
+		return h.due[forExpiry].Add(-e.ahead)
 	}
 	return Never
 }
@@ -19,7 +19,7 @@ func (x *expirer) deadline(e *Engine) Time {
 func (x *expirer) first(e *Engine) (Slot, *heldLease) {
 	for len(x.due) > 0 {
 		d := x.due[0]
-		if h := &e.leases.slots[d.slot]; h.expiry == d.at {
+		if h := &e.leases.slots[d.slot]; h.due[forExpiry] == d.at {
 			return d.slot, h
 		}
 		x.due.Pop()
@@ -29,7 +29,7 @@ func (x *expirer) first(e *Engine) (Slot, *heldLease) {
 
 // onHeld records the time at which the lease in slot s (of the lease table) expires by the wall clock, for first.
 func (x *expirer) onHeld(e *Engine, s Slot, at Time) {
-	e.leases.slots[s].expiry = at
+	e.leases.slots[s].due[forExpiry] = at
 	x.due.Push(slotTime{at, s})
 	e.arm(at.Add(-e.ahead))
 }
@@ -50,14 +50,14 @@ func (x *expirer) onExtended(e *Engine, b *beat, statuses []Status) {
 }
 
 func (x *expirer) prolong(e *Engine, s Slot, until Time) {
-	if e.leases.slots[s].expiry < until { // else it has none, or a later one
+	if e.leases.slots[s].due[forExpiry] < until { // else it has none, or a later one
 		x.onHeld(e, s, until)
 	}
 }
 
 func (x *expirer) tick(e *Engine) {
 	for s, h := x.first(e); h != nil && x.expired(e, s); s, h = x.first(e) {
-		h.expiry = Never
+		h.leave(forExpiry)
 		if h.lost || h.settled {
 			continue
 		}
@@ -72,5 +72,5 @@ func (x *expirer) tick(e *Engine) {
 
 // expired reports whether the lease in slot s (of the lease table) has expired by the wall clock.
 func (x *expirer) expired(e *Engine, s Slot) bool {
-	return e.leases.slots[s].expiry <= e.now.Add(e.ahead)
+	return e.leases.slots[s].due[forExpiry] <= e.now.Add(e.ahead)
 }

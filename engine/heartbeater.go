@@ -3,11 +3,11 @@ package engine
 // heartbeater extends each held lease every LeaseConfig.Heartbeat, counted from the answer to its claim, and cancels
 // the jobs whose lease turns out to be lost. A lost heartbeat is not repeated: the next one is soon.
 type heartbeater struct {
-	nodeAt Time      // time of the next heartbeat of the node, with LeaseConfig.OfNode
-	pulse  pulse     // timer of the node's heartbeats
-	due    slotQueue // without LeaseConfig.OfNode: held leases, next heartbeat first
-	flying []beat    // heartbeat calls under way, in the order in which they were sent
-	spare  []beat    // records to reuse
+	nodeAt Time       // time of the next heartbeat of the node, with LeaseConfig.OfNode
+	pulse  pulse      // timer of the node's heartbeats
+	due    leaseQueue // without LeaseConfig.OfNode: held leases, next heartbeat first
+	flying []beat     // heartbeat calls under way, in the order in which they were sent
+	spare  []beat     // records to reuse
 }
 
 // beat is a heartbeat call under way, with the leases that it extends.
@@ -21,7 +21,7 @@ type beat struct {
 
 func (h *heartbeater) init(cfg *Config, now Time) {
 	h.nodeAt, h.pulse.timer = Never, beats
-	h.due.init(forBeat, 0)
+	h.due.of = forBeat
 	if cfg.Lease.OfNode {
 		h.nodeAt = now
 	}
@@ -30,7 +30,7 @@ func (h *heartbeater) init(cfg *Config, now Time) {
 func (h *heartbeater) deadline(e *Engine) Time {
 	d := h.nodeAt
 	if _, l := h.due.first(&e.leases); l != nil {
-		d = min(d, l.beatAt)
+		d = min(d, l.due[forBeat])
 	}
 	if len(h.flying) > 0 {
 		d = min(d, h.flying[0].lostAt) // sent in order, all time out alike
@@ -45,9 +45,9 @@ func (h *heartbeater) onHeld(e *Engine, s Slot, l *heldLease) {
 }
 
 func (h *heartbeater) enlist(e *Engine, s Slot, l *heldLease, from Time) {
-	l.beatAt = from.Add(e.cfg.Lease.Heartbeat)
-	h.due.add(&e.leases, s, l)
-	e.arm(l.beatAt)
+	at := from.Add(e.cfg.Lease.Heartbeat)
+	h.due.add(&e.leases, s, l, at)
+	e.arm(at)
 }
 
 // onSettled stops the heartbeats of the lease in slot s (of the lease table), which is lost or whose job is settled.
@@ -63,19 +63,19 @@ func (h *heartbeater) tick(e *Engine) {
 		h.send(e, h.newBeat())
 	}
 	s, l := h.due.first(&e.leases)
-	if l == nil || l.beatAt > e.now {
+	if l == nil || l.due[forBeat] > e.now {
 		return
 	}
 	b := h.newBeat()
-	for ; l != nil && l.beatAt <= e.now; s, l = h.due.first(&e.leases) {
-		h.onSettled(e, s)
+	for ; l != nil && l.due[forBeat] <= e.now; s, l = h.due.first(&e.leases) {
 		if longest := e.cfg.Lease.Max; longest > 0 && e.now.Add(e.cfg.Lease.TTL).Sub(l.heldAt) > longest {
-			continue // it must lapse
+			h.onSettled(e, s) // it must lapse
+			continue
 		}
 		b.slots, b.keys = append(b.slots, s), append(b.keys, l.lease.Key())
 		// A process that was frozen skips the heartbeats it missed: otherwise the
 		// list would lose its order.
-		h.enlist(e, s, l, max(l.beatAt, e.now))
+		h.enlist(e, s, l, max(l.due[forBeat], e.now))
 	}
 	if len(b.keys) == 0 {
 		h.spare = append(h.spare, b)

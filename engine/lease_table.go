@@ -23,14 +23,11 @@ const (
 type heldLease struct {
 	lease   Lease
 	phase   phase
-	lost    bool                // the token is no longer valid at the store
-	settled bool                // timedOut: the outcome has been committed
-	heldAt  Time                // time of the answer to the claim
-	dueAt   Time                // scheduled: time at which it may run; running: time of the execution timeout
-	beatAt  Time                // time of the next heartbeat, while it is in that queue
-	expiry  Time                // with LeaseConfig.Local: expiry of the lease by the wall clock; else Never
-	tickets [numPurposes]uint64 // by purpose, number of its entry in a queue; 0: it is in none
-	batch   *batch              // finished, timedOut: the batch with the outcome, with LeaseConfig.Local
+	lost    bool              // the token is no longer valid at the store
+	settled bool              // timedOut: the outcome has been committed
+	heldAt  Time              // time of the answer to the claim
+	due     [numPurposes]Time // by purpose, time of its entry in a queue or a heap; Never: it waits for no such thing
+	batch   *batch            // finished, timedOut: the batch with the outcome, with LeaseConfig.Local
 }
 
 // leaseTable holds the leases of one engine, from claim to commit.
@@ -50,7 +47,7 @@ func (t *leaseTable) hold(l *Lease, now Time) Slot {
 		if n := len(t.slots); n == cap(t.slots) {
 			t.slots = slices.Grow(t.slots, n+1) // it doubles: append grows by a quarter, and copies more
 		}
-		t.slots = append(t.slots, heldLease{expiry: Never})
+		t.slots = append(t.slots, heldLease{due: nothing})
 		t.free = append(t.free, Slot(len(t.slots)-1))
 	}
 	s := t.free[len(t.free)-1]
@@ -91,8 +88,7 @@ func (t *leaseTable) release(s Slot) {
 	default:
 		t.inFlight[h.lease.Class()]--
 	}
-	h.phase, h.batch, h.expiry = unheld, nil, Never
-	h.tickets = [numPurposes]uint64{}
+	h.phase, h.batch, h.due = unheld, nil, nothing
 	t.free = append(t.free, s)
 	if t.byKey != nil {
 		delete(t.byKey, h.lease.Key())
@@ -118,13 +114,3 @@ func (t *leaseTable) find(key LeaseKey) Slot {
 	}
 	return noSlot
 }
-
-// slotTime is the time of a pending action for the lease in a slot. It is void once the lease has another time for that
-// action: void entries are not searched for, but skipped when their time comes.
-type slotTime struct {
-	at   Time
-	slot Slot
-}
-
-// Before reports whether a is due before b: by time, then by slot.
-func (a slotTime) Before(b slotTime) bool { return a.at < b.at || a.at == b.at && a.slot < b.slot }

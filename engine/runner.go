@@ -10,7 +10,7 @@ import (
 // runner gives leased jobs to workers, watches execution timeouts, and passes outcomes to the committer.
 type runner struct {
 	scheduled heap.Heap[slotTime] // leases claimed before they are due, by due time, then by slot
-	line      slotQueue           // buffered leases, first in first out
+	line      leaseQueue          // buffered leases, first in first out
 	timeouts  []timeout           // one for each distinct execution timeout
 	byKind    []int               // by job kind: index into timeouts, or noTimeout
 }
@@ -18,19 +18,17 @@ type runner struct {
 // timeout is one of the lengths of execution timeouts, with the queue of the running leases to which it applies.
 type timeout struct {
 	after time.Duration
-	due   slotQueue
+	due   leaseQueue
 }
 
 const noTimeout = -1
 
 func (r *runner) init(cfg *Config) {
-	r.line.init(forWorker, 0)
 	for _, k := range cfg.Kinds {
 		at := slices.IndexFunc(r.timeouts, func(t timeout) bool { return t.after == k.Timeout })
 		if k.Timeout > 0 && at == noTimeout {
 			at = len(r.timeouts)
-			r.timeouts = append(r.timeouts, timeout{after: k.Timeout})
-			r.timeouts[at].due.init(forTimeout, at)
+			r.timeouts = append(r.timeouts, timeout{k.Timeout, leaseQueue{of: forTimeout}})
 		}
 		r.byKind = append(r.byKind, at)
 	}
@@ -43,7 +41,7 @@ func (r *runner) deadline(e *Engine) Time {
 	}
 	for i := range r.timeouts {
 		if _, h := r.timeouts[i].due.first(&e.leases); h != nil {
-			d = min(d, h.dueAt)
+			d = min(d, h.due[forTimeout])
 		}
 	}
 	return d
@@ -54,20 +52,20 @@ func (r *runner) deadline(e *Engine) Time {
 func (r *runner) tick(e *Engine) {
 	r.placeScheduled(e)
 	for i := range r.timeouts {
-		t := &r.timeouts[i]
-		for s, h := t.due.first(&e.leases); h != nil && h.dueAt <= e.now; s, h = t.due.first(&e.leases) {
+		t := &r.timeouts[i].due
+		for s, h := t.first(&e.leases); h != nil && h.due[forTimeout] <= e.now; s, h = t.first(&e.leases) {
 			h.leave(forTimeout)
 			if h.lost {
 				continue // it has been told to stop
 			}
-			r.timeOut(e, t, s, h)
+			r.timeOut(e, s, h)
 		}
 	}
 }
 
-func (r *runner) timeOut(e *Engine, t *timeout, s Slot, h *heldLease) {
+func (r *runner) timeOut(e *Engine, s Slot, h *heldLease) {
 	k := e.cfg.kind(h.lease.Kind)
-	e.record(Event{Kind: TimedOut, Error: Timeout, Ran: t.after, Freed: k.Free, WaitsOut: k.WaitOut}, s, h)
+	e.record(Event{Kind: TimedOut, Error: Timeout, Ran: k.Timeout, Freed: k.Free, WaitsOut: k.WaitOut}, s, h)
 	e.driver.Cancel(s, Timeout)
 	if k.WaitOut {
 		return
@@ -110,7 +108,7 @@ func (r *runner) place(e *Engine, s Slot, h *heldLease) {
 	}
 	h.phase = buffered
 	e.leases.waiting++
-	r.line.add(&e.leases, s, h)
+	r.line.add(&e.leases, s, h, e.now)
 }
 
 func (r *runner) start(e *Engine, s Slot, h *heldLease) {
@@ -118,9 +116,9 @@ func (r *runner) start(e *Engine, s Slot, h *heldLease) {
 	e.leases.idle--
 	if i := r.byKind[min(int(h.lease.Kind), len(r.byKind)-1)]; i != noTimeout {
 		t := &r.timeouts[i]
-		h.dueAt = e.now.Add(t.after)
-		t.due.add(&e.leases, s, h)
-		e.arm(h.dueAt)
+		at := e.now.Add(t.after)
+		t.due.add(&e.leases, s, h, at)
+		e.arm(at)
 	}
 	if e.cfg.Lease.AckAtStart {
 		c := e.call(OpExtend)
@@ -179,6 +177,29 @@ func (r *runner) nextInLine(e *Engine) (Slot, *heldLease) {
 	h.leave(forWorker)
 	e.leases.waiting--
 	return s, h
+}
+
+// holdUntilDue makes a job that was claimed before it is due (see StoreOptions.Held) wait in its slot s (of the lease
+// table) until then. It occupies no worker and no prefetch slot, and policies do not count it as in flight.
+func (r *runner) holdUntilDue(e *Engine, s Slot, h *heldLease) {
+	at := e.now.Add(-h.lease.Waited)
+	h.phase, h.due[forDue] = scheduled, at
+	e.leases.inFlight[h.lease.Class()]--
+	r.scheduled.Push(slotTime{at, s})
+	e.arm(at)
+}
+
+// placeScheduled gives the leases whose jobs have become due to workers, or queues them; at a stop it queues all that
+// wait, to be returned.
+func (r *runner) placeScheduled(e *Engine) {
+	for len(r.scheduled) > 0 && (r.scheduled[0].at <= e.now || e.stopping) {
+		d := r.scheduled.Pop()
+		if h := &e.leases.slots[d.slot]; h.due[forDue] == d.at {
+			h.leave(forDue)
+			e.leases.inFlight[h.lease.Class()]++
+			r.place(e, d.slot, h)
+		}
+	}
 }
 
 // returnBuffered returns to the store, at a stop, the jobs that were claimed ahead and not started.

@@ -49,6 +49,10 @@ type Call struct {
 	Keys  []LeaseKey // OpExtend: the leases to extend
 	Jobs  []JobID    // OpPromote, second step: the jobs to make ready
 
+	// The engine's own, which a record keeps until Handle has returned it, and a copy has too.
+	sentAt  Time
+	extends []slotKey // OpExtend: the leases to extend
+
 	Reply // answer: set by Execute
 }
 
@@ -74,9 +78,9 @@ func (r *Reply) Rows() int {
 // a call to the store twice, or changes its content.
 func (c *Call) CopyFrom(o *Call) {
 	terms, keys, jobs := append(c.Terms[:0], o.Terms...), append(c.Keys[:0], o.Keys...), append(c.Jobs[:0], o.Jobs...)
-	reply := c.Reply
+	extends, reply := append(c.extends[:0], o.extends...), c.Reply
 	*c = *o
-	c.Reply, c.Terms, c.Keys, c.Jobs = reply, terms, keys, jobs
+	c.Reply, c.Terms, c.Keys, c.Jobs, c.extends = reply, terms, keys, jobs, extends
 	c.Batch.Outcomes = slices.Clone(o.Batch.Outcomes)
 }
 

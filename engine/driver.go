@@ -5,7 +5,8 @@ package engine
 // done, and results of requests reach the engine as inputs of their own, later.
 type Driver interface {
 	// Call returns a record for the next call to the store, which the engine fills in. Old contents are ignored, but its
-	// slices are reused. The driver must not reuse the record until Handle has returned it or the call is lost.
+	// slices are reused. The driver must not reuse the record until Handle has returned it, or a copy by Call.CopyFrom, or
+	// the call is lost.
 	Call() *Call
 	// Send sends the call that Call returned last to the store. Its answer, if any, is passed to Handle.
 	Send(c *Call)

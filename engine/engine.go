@@ -207,7 +207,7 @@ func (e *Engine) begin(now Time, woken bool) {
 func (e *Engine) call(op Op) *Call {
 	e.lastID++
 	c := e.driver.Call()
-	c.ID, c.Op, c.Woken, c.Step, c.OfNode, c.Engine = e.lastID, op, e.woken, 0, false, e.cfg.Engine
+	c.ID, c.Op, c.Woken, c.Step, c.OfNode, c.Engine, c.sentAt = e.lastID, op, e.woken, 0, false, e.cfg.Engine, e.now
 	c.Batch.Outcomes = nil // the engine's own, of which a record keeps no more than it carries
 	return c
 }

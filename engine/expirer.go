@@ -34,17 +34,18 @@ func (x *expirer) onHeld(e *Engine, s Slot, at Time) {
 	e.arm(at.Add(-e.ahead))
 }
 
-// onExtended records the new expiry of the leases that heartbeat b has extended: those Applied in statuses, from the
-// store's answer, or with LeaseConfig.OfNode all leases of the node.
-func (x *expirer) onExtended(e *Engine, b *beat, statuses []Status) {
-	for k, s := range b.slots {
-		if statuses[k] == Applied && e.leases.slots[s].lease.Key() == b.keys[k] {
-			x.prolong(e, s, b.expiry)
+// onExtended records the new expiry of the leases that a heartbeat has extended: those with an Applied in the answer or,
+// with LeaseConfig.OfNode, all leases of the node.
+func (x *expirer) onExtended(e *Engine, r *Call) {
+	expiry := r.sentAt.Add(r.TTL)
+	for i, l := range r.extends {
+		if r.Extensions[i] == Applied && e.leases.slots[l.slot].lease.Key() == l.key {
+			x.prolong(e, l.slot, expiry)
 		}
 	}
 	if e.cfg.Lease.OfNode {
 		for s := range e.leases.slots {
-			x.prolong(e, Slot(s), b.expiry)
+			x.prolong(e, Slot(s), expiry)
 		}
 	}
 }

@@ -24,7 +24,6 @@ type fetcher struct {
 	view     View        // state of the engine, as the latest plan saw it
 	observed Observation // scratch memory for the policy
 	refused  LeaseKey    // last lease of the latest late answer, to recognise a copy that comes right behind it
-	expiry   Time        // expiry of the leases of the claim under way, by the wall clock
 
 	statsEvery time.Duration // interval between reads of the store's statistics; 0: the policy needs none
 	statsPulse pulse         // timer of the reads
@@ -107,7 +106,6 @@ func (f *fetcher) claim(e *Engine) {
 	c.TTL, c.Limit = e.ttl(), limit
 	c.Terms, f.terms = f.terms, c.Terms
 	f.sent = c.Terms
-	f.expiry = e.now.Add(c.TTL)
 	f.id, f.pollAt, f.again = c.ID, Never, false
 	f.lostAt = e.now.Add(e.cfg.CallTimeout)
 	f.openAt = e.now.Add(e.cfg.Fetch.Cooldown)
@@ -168,7 +166,7 @@ func (f *fetcher) onClaimed(e *Engine, r *Call) {
 		}
 		count[l.Class()]++
 		kinds = kinds.With(l.Kind)
-		e.run.take(e, l, f.expiry)
+		e.run.take(e, l, r.sentAt.Add(r.TTL))
 	}
 	claimed := count[Fresh] + count[Retry]
 	if f.observes {

@@ -1,5 +1,7 @@
 package engine
 
+import "slices"
+
 // heartbeater extends each held lease every LeaseConfig.Heartbeat, counted from the answer to its claim, and cancels
 // the jobs whose lease turns out to be lost. A lost heartbeat is not repeated: the next one is soon.
 type heartbeater struct {
@@ -7,16 +9,20 @@ type heartbeater struct {
 	pulse  pulse      // timer of the node's heartbeats
 	due    leaseQueue // without LeaseConfig.OfNode: held leases, next heartbeat first
 	flying []beat     // heartbeat calls under way, in the order in which they were sent
-	spare  []beat     // records to reuse
 }
 
-// beat is a heartbeat call under way, with the leases that it extends.
+// beat is a heartbeat call under way.
 type beat struct {
 	id     uint64
-	lostAt Time       // time at which it counts as lost
-	expiry Time       // expiry of the extended leases, by the wall clock
-	slots  []Slot     // slots of these leases in the lease table
-	keys   []LeaseKey // their keys, since a slot may hold another lease when the answer comes
+	lostAt Time  // time at which it counts as lost
+	leases int32 // number of leases that it lists
+}
+
+// slotKey is a lease that a heartbeat extends, with its slot in the lease table, which may hold another lease by the
+// time of the answer.
+type slotKey struct {
+	slot Slot
+	key  LeaseKey
 }
 
 func (h *heartbeater) init(cfg *Config, now Time) {
@@ -55,86 +61,70 @@ func (h *heartbeater) onSettled(e *Engine, s Slot) { e.leases.slots[s].leave(for
 
 func (h *heartbeater) tick(e *Engine) {
 	for len(h.flying) > 0 && e.now >= h.flying[0].lostAt {
-		e.record(Event{Kind: CallTimedOut, Op: OpExtend, Count: int32(len(h.flying[0].keys))}, noSlot, nil)
-		h.land(0)
+		e.record(Event{Kind: CallTimedOut, Op: OpExtend, Count: h.flying[0].leases}, noSlot, nil)
+		h.flying = slices.Delete(h.flying, 0, 1)
 	}
 	if e.now >= h.nodeAt {
 		h.nodeAt = e.now.Add(h.pulse.pause(&e.cfg, e.cfg.Lease.Heartbeat, nil))
-		h.send(e, h.newBeat())
+		c := h.call(e)
+		c.OfNode, c.Kept = true, e.cfg.Lease.Kept
+		h.send(e, c)
 	}
-	s, l := h.due.first(&e.leases)
-	if l == nil || l.due[forBeat] > e.now {
-		return
-	}
-	b := h.newBeat()
-	for ; l != nil && l.due[forBeat] <= e.now; s, l = h.due.first(&e.leases) {
+	var c *Call
+	for s, l := h.due.first(&e.leases); l != nil && l.due[forBeat] <= e.now; s, l = h.due.first(&e.leases) {
 		if longest := e.cfg.Lease.Max; longest > 0 && e.now.Add(e.cfg.Lease.TTL).Sub(l.heldAt) > longest {
 			h.onSettled(e, s) // it must lapse
 			continue
 		}
-		b.slots, b.keys = append(b.slots, s), append(b.keys, l.lease.Key())
+		if c == nil {
+			c = h.call(e)
+		}
+		c.extends, c.Keys = append(c.extends, slotKey{s, l.lease.Key()}), append(c.Keys, l.lease.Key())
 		// A process that was frozen skips the heartbeats it missed: otherwise the
 		// list would lose its order.
 		h.enlist(e, s, l, max(l.due[forBeat], e.now))
 	}
-	if len(b.keys) == 0 {
-		h.spare = append(h.spare, b)
-		return
+	if c != nil {
+		h.send(e, c)
 	}
-	h.send(e, b)
 }
 
-// send sends heartbeat b, which extends the leases that it lists or, with LeaseConfig.OfNode, all leases of the node.
-func (h *heartbeater) send(e *Engine, b beat) {
+// call returns a record for a heartbeat, which lists no leases yet.
+func (h *heartbeater) call(e *Engine) *Call {
 	c := e.call(OpExtend)
-	c.TTL, c.Keys = e.ttl(), append(c.Keys[:0], b.keys...)
-	if e.cfg.Lease.OfNode {
-		c.OfNode, c.Kept = true, e.cfg.Lease.Kept
-	}
-	b.id, b.lostAt, b.expiry = c.ID, e.now.Add(e.cfg.CallTimeout), e.now.Add(c.TTL)
-	h.flying = append(h.flying, b)
-	e.arm(b.lostAt)
+	c.TTL, c.Keys, c.extends = e.ttl(), c.Keys[:0], c.extends[:0]
+	return c
+}
+
+// send sends a heartbeat, which extends the leases that it lists or, with LeaseConfig.OfNode, all leases of the node.
+func (h *heartbeater) send(e *Engine, c *Call) {
+	lostAt := e.now.Add(e.cfg.CallTimeout)
+	h.flying = append(h.flying, beat{c.ID, lostAt, int32(len(c.Keys))})
+	e.arm(lostAt)
 	e.driver.Send(c)
 }
 
 func (h *heartbeater) onExtended(e *Engine, r *Call) {
-	for i := range h.flying {
-		if h.flying[i].id != r.ID {
-			continue
-		}
-		b := &h.flying[i]
-		if e.cfg.Lease.Local && r.Err == nil {
-			e.expire.onExtended(e, b, r.Extensions)
-		}
-		for k, s := range b.slots {
-			l := &e.leases.slots[s]
-			// The slot may have been released, even reused, since we asked.
-			if r.Err != nil || r.Extensions[k] != Stale || l.phase == unheld || l.lease.Key() != b.keys[k] || l.lost {
-				continue
-			}
-			if l.phase == finished || l.settled {
-				continue // its commit will be refused
-			}
-			h.onSettled(e, s)
-			e.run.onLost(e, s)
-		}
-		h.land(i)
+	i := slices.IndexFunc(h.flying, func(b beat) bool { return b.id == r.ID })
+	if i < 0 {
 		return
 	}
-}
-
-func (h *heartbeater) land(i int) {
-	b := h.flying[i]
-	h.flying = append(h.flying[:i], h.flying[i+1:]...)
-	b.slots, b.keys = b.slots[:0], b.keys[:0]
-	h.spare = append(h.spare, b)
-}
-
-func (h *heartbeater) newBeat() beat {
-	if n := len(h.spare); n > 0 {
-		b := h.spare[n-1]
-		h.spare = h.spare[:n-1]
-		return b
+	if h.flying = slices.Delete(h.flying, i, i+1); r.Err != nil {
+		return
 	}
-	return beat{}
+	if e.cfg.Lease.Local {
+		e.expire.onExtended(e, r)
+	}
+	for i, x := range r.extends {
+		l := &e.leases.slots[x.slot]
+		// The slot may have been released, even reused, since we asked.
+		if r.Extensions[i] != Stale || l.phase == unheld || l.lease.Key() != x.key || l.lost {
+			continue
+		}
+		if l.phase == finished || l.settled {
+			continue // its commit will be refused
+		}
+		h.onSettled(e, x.slot)
+		e.run.onLost(e, x.slot)
+	}
 }

@@ -1,7 +1,5 @@
 package engine
 
-import "slices"
-
 // promoter makes due waiting jobs ready, a batch of them by one store call at each tick of its timer.
 type promoter struct {
 	nextAt Time
@@ -104,15 +102,9 @@ type elector struct {
 	role   Op
 	nextAt Time
 	pulse  pulse
-	asked  []question // calls that may still be answered, oldest first
-	until  Time       // end of this engine's leadership, by its own clock; Never: every engine fills the role
-}
-
-// question is a call that requests leadership and has not been answered.
-type question struct {
-	id     uint64
-	sentAt Time
-	lostAt Time // time at which it counts as lost, unless it is the latest
+	asked  uint64 // latest call
+	heard  uint64 // latest call whose answer counted
+	until  Time   // end of this engine's leadership, by its own clock; Never: every engine fills the role
 }
 
 func (l *elector) init(role Op, on bool, now Time) {
@@ -136,8 +128,7 @@ func (l *elector) tick(e *Engine) {
 	l.nextAt = e.now.Add(l.pulse.pause(&e.cfg, e.cfg.Leader.Renew, nil))
 	c := e.call(OpLead)
 	c.Role, c.TTL = l.role, e.cfg.Leader.TTL
-	lost := func(q question) bool { return e.now >= q.lostAt }
-	l.asked = append(slices.DeleteFunc(l.asked, lost), question{c.ID, e.now, e.now.Add(e.cfg.CallTimeout)})
+	l.asked = c.ID
 	e.driver.Send(c)
 }
 
@@ -145,17 +136,16 @@ func (l *elector) tick(e *Engine) {
 // the latest request counts, or to an earlier one that is not yet lost, unless a later one has come. It reports whether
 // this engine has become the leader.
 func (l *elector) onLead(e *Engine, r *Call) (won bool) {
-	i := slices.IndexFunc(l.asked, func(q question) bool { return q.id == r.ID })
-	if i < 0 || r.Err != nil || i < len(l.asked)-1 && e.now >= l.asked[i].lostAt {
+	lost := r.ID != l.asked && e.now >= r.sentAt.Add(e.cfg.CallTimeout)
+	if r.Role != l.role || r.Err != nil || r.ID <= l.heard || lost {
 		return false
 	}
-	sentAt := l.asked[i].sentAt
-	l.asked = slices.Delete(l.asked, 0, i+1)
+	l.heard = r.ID
 	if !r.Leading {
 		l.until = -Never
 		return false
 	}
 	won = !l.leads(e.now)
-	l.until = sentAt.Add(e.cfg.Leader.TTL)
+	l.until = r.sentAt.Add(e.cfg.Leader.TTL)
 	return won
 }

@@ -64,8 +64,7 @@ type script struct {
 	out    strings.Builder
 	cfg    engine.Config
 	engine *engine.Engine
-	asked  map[uint64]int // outcomes or keys of a call
-	keys   map[uint64][]engine.LeaseKey
+	sent   map[uint64]*engine.Call // copies of the calls, by ID
 	began  map[engine.Slot]engine.Time
 
 	now     engine.Time
@@ -75,7 +74,7 @@ type script struct {
 }
 
 func newScript(t *testing.T) *script {
-	s := &script{t: t, asked: map[uint64]int{}, keys: map[uint64][]engine.LeaseKey{}, began: map[engine.Slot]engine.Time{}}
+	s := &script{t: t, sent: map[uint64]*engine.Call{}, began: map[engine.Slot]engine.Time{}}
 	s.cfg = engine.Config{
 		Engine: engine.NewEngineID(3, 1), Workers: 2, CallTimeout: time.Second,
 		Fetch:    engine.FetchConfig{Batch: 10, Poll: 50 * time.Millisecond},
@@ -187,7 +186,11 @@ var statuses = map[string]engine.Status{"unapplied": engine.Unapplied, "applied"
 
 // reply reads an answer to the call words[0].
 func (s *script) reply(verb string, words []string) *engine.Call {
-	r := &engine.Call{ID: uint64(s.number(words[0])), Op: replies[verb], Reply: engine.Reply{Next: engine.Forever}}
+	r := &engine.Call{ID: uint64(s.number(words[0]))}
+	if c := s.sent[r.ID]; c != nil {
+		r.CopyFrom(c)
+	}
+	r.Op, r.Reply = replies[verb], engine.Reply{Next: engine.Forever}
 	status := "applied"
 	var gone []engine.JobID
 	for _, w := range words[1:] {
@@ -227,7 +230,7 @@ func (s *script) reply(verb string, words []string) *engine.Call {
 	switch r.Op {
 	case engine.OpCommit:
 		each := strings.Split(status, ",")
-		for i := range s.asked[r.ID] {
+		for i := range r.Batch.Outcomes {
 			v, ok := statuses[each[min(i, len(each)-1)]]
 			if !ok {
 				s.t.Fatalf("unknown status %q", status)
@@ -235,7 +238,7 @@ func (s *script) reply(verb string, words []string) *engine.Call {
 			r.Results = append(r.Results, engine.Result{Status: v})
 		}
 	case engine.OpExtend:
-		for _, k := range s.keys[r.ID] {
+		for _, k := range r.Keys {
 			given := statuses[status]
 			if slices.Contains(gone, k.Job) {
 				given = engine.Stale
@@ -330,7 +333,9 @@ func (s *script) Cancel(slot engine.Slot, why engine.ErrorKind) {
 
 // Send implements engine.Driver.
 func (s *script) Send(c *engine.Call) {
-	out := &s.calls
+	sent, out := &engine.Call{}, &s.calls
+	sent.CopyFrom(c)
+	s.sent[c.ID] = sent
 	fmt.Fprintf(out, "  call %d %v", c.ID, c.Op)
 	switch c.Op {
 	case engine.OpClaim:
@@ -339,7 +344,6 @@ func (s *script) Send(c *engine.Call) {
 			fmt.Fprintf(out, " [%v %v %d]", term.Class, term.Order, term.Limit)
 		}
 	case engine.OpCommit:
-		s.asked[c.ID] = len(c.Batch.Outcomes)
 		fmt.Fprintf(out, " batch=%d settled=%d:", c.Batch.ID.Seq, c.Batch.Settled)
 		for _, o := range c.Batch.Outcomes {
 			fmt.Fprintf(out, " %v %d/%d", o.Verb, o.Job, o.Token)
@@ -360,7 +364,6 @@ func (s *script) Send(c *engine.Call) {
 			}
 		}
 	case engine.OpExtend:
-		s.keys[c.ID] = slices.Clone(c.Keys)
 		fmt.Fprintf(out, " ttl=%v:", c.TTL)
 		if c.OfNode {
 			out.WriteString(" all of the node")

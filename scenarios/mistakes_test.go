@@ -200,6 +200,9 @@ func TestMistakes(t *testing.T) {
 			"dependencies: [{name: api}]\nstorms: [{name: down, at: 1m, for: 1m, fail: {rate: 5%, hits: c64}}]\npolicies: [fifa]\n", []string{
 			`1:8: seeds 0 is too few: want at least 1`, `2:72: unknown metric "fresh.wait.p98"`,
 			`68:5: 65 job classes are too many: at most 64`, `71:12: unknown policy "fifa"`}},
+		{"few claims without an answer in time", "duration: 24h\nengine: {call-timeout: 100us, store: {claim: {dist: lognormal, p50: 10us, p99: 10ms}}}\n" + job, nil},
+		{"most claims without an answer in time", "duration: 24h\nengine: {call-timeout: 100us, store: {claim: {dist: lognormal, p50: 60us, p99: 10ms}}}\n" + job, []string{
+			`2:24: one run would make 1.7e+09 claims: at most 1e+09`}},
 		{"two of one name", "baseline: FIFA\npolicies: [{kind: weighted}, {kind: weighted, label: W}]\n" + job, []string{
 			`1:11: no policy is named "FIFA" = there is "weighted", "W"`}},
 	} {

@@ -43,7 +43,7 @@ var mayImport = map[string][]string{
 
 	// How both commands speak, and how that is tested: they know nothing of queues.
 	"cmd/ui":         {"results/plain", "results/text"},                                 // whose one width rule is that of help texts too
-	"cmd/input":      {"cmd/ui", "results/plain", "scenarios", "scenarios/diagnostics"}, // how both take scenarios
+	"cmd/input":      {"cmd/ui", "results", "results/plain", "scenarios", "scenarios/diagnostics"}, // how both take scenarios
 	"cmd/ui/clitest": {"cmd/ui"},
 
 	// Benchmarks of engines over any store.

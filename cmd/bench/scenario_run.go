@@ -119,7 +119,7 @@ func (s *session) summarize(sc *scenarios.Scenario, settings *measure.Settings, 
 }
 
 // writeSummary writes the files of a summary in the format of qsim run, for qsim compare, with the charts that draw
-// returns and further files, into a new folder below name; nothing without --out.
+// returns, the data files of the scenario and further files, into a new folder below name; nothing without --out.
 func (s *session) writeSummary(name string, sc *scenarios.Scenario, summary *results.Summary,
 	draw func() ([]report.Figure, error), more ...results.File) error {
 	if s.flags.out == "" {
@@ -133,7 +133,8 @@ func (s *session) writeSummary(name string, sc *scenarios.Scenario, summary *res
 	if err != nil {
 		return ui.IOError("write results", err)
 	}
-	return s.writeFiles(name, summary.ConfigHash, slices.Concat(files, more, report.Files("charts", figures)))
+	files, missing := input.WithData(slices.Concat(files, more, report.Files("charts", figures)), sc)
+	return cmp.Or(s.writeFiles(name, summary.ConfigHash, files), ui.IOError("write results", missing))
 }
 
 // writeFiles writes files into a new folder below name in --out, and prints where it is.

@@ -26,7 +26,7 @@ func TestDataThatIsGone(t *testing.T) {
 	if err := os.Remove("a.csv"); err != nil {
 		t.Fatal(err)
 	}
-	files, err := withData([]results.File{{Path: "summary.json"}}, l.Scenario)
+	files, err := input.WithData([]results.File{{Path: "summary.json"}}, l.Scenario)
 	if err == nil || len(files) != 2 || files[1].Path != "b.csv" {
 		t.Errorf("got %v and the error %v", files, err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"qsim/cmd/input"
 	"qsim/cmd/ui"
 	"qsim/results"
 	"qsim/results/plain"
@@ -142,7 +143,7 @@ func storeDiagnosis(out string, sc *scenarios.Scenario, found *study.Diagnosis, 
 			f.Command = plain.ShellLine("qsim", "run", filepath.Join(out, f.Incident+".yaml"))
 		}
 	}
-	files, missing := withData(files, sc, "doctor.json", "doctor.csv")
+	files, missing := input.WithData(files, sc, "doctor.json", "doctor.csv")
 	stale := study.StoredRows(out)
 	if err := store(result, out, "doctor", nil, files...); err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"qsim/cmd/input"
 	"qsim/cmd/ui"
 	"qsim/engine/quantity"
 	"qsim/results"
@@ -208,7 +209,7 @@ func (m *mapping) store(found *study.Mapped, result ui.Output) (string, error) {
 	}
 	place := results.Place{Out: m.flags.out, Scenario: found.Scenario, ConfigHash: found.ConfigHash, Start: time.Now()}
 	own := results.File{Path: "scenario.yaml", Data: m.loaded.Scenario.Resolved()}
-	files, missing := withData(append(files, own), m.loaded.Scenario)
+	files, missing := input.WithData(append(files, own), m.loaded.Scenario)
 	folder, err := results.Write(place, files)
 	return folder, ui.IOError("write map", cmp.Or(err, missing))
 }

@@ -5,19 +5,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
-	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"qsim/cmd/input"
 	"qsim/cmd/ui"
 	"qsim/results"
 	"qsim/results/measure"
@@ -272,37 +270,13 @@ func (s *session) store(l loaded, summary *results.Summary, start time.Time) (st
 	if err != nil {
 		return "", ui.IOError("write results", err)
 	}
-	files, missing := withData(append(files, drawn...), l.Scenario)
+	files, missing := input.WithData(append(files, drawn...), l.Scenario)
 	folder, err := results.Write(results.Place{Out: s.flags.out, Scenario: summary.Scenario,
 		ConfigHash: summary.ConfigHash, Start: start}, files)
 	if folder == "" {
 		return "", ui.IOError("write run", err)
 	}
 	return filepath.Join(folder, reportFile), ui.IOError("write run", cmp.Or(err, missing))
-}
-
-// withData returns files and, under their names, the data files of a scenario (traces, values), so that the scenario
-// loads from the folder of the files. One whose name, in upper or lower case, is that of a file or folder there, or in
-// also, is left out; so is one that cannot be read any more, which is an error beside the other files.
-func withData(files []results.File, sc *scenarios.Scenario, also ...string) (all []results.File, err error) {
-	top := func(path string) string { return strings.ToLower(strings.Split(path, "/")[0]) }
-	taken := append(also, plain.Map(files, func(f results.File) string { return top(f.Path) })...)
-	clean := func(name string) string { return path.Clean(filepath.ToSlash(name)) }
-	for _, name := range plain.Distinct(plain.Map(sc.Files(), clean)) {
-		if slices.Contains(taken, top(name)) {
-			continue
-		}
-		var data []byte
-		file, failed := sc.OpenFile(name)
-		if failed == nil {
-			data, failed = io.ReadAll(file)
-			failed = cmp.Or(failed, file.Close())
-		}
-		if err = errors.Join(err, failed); failed == nil {
-			files = append(files, results.File{Path: name, Data: data})
-		}
-	}
-	return files, err
 }
 
 // summaryOutput returns the summary of a run in all output formats of a command; with --plot, the table follows a plot.

@@ -3,14 +3,18 @@
 package input
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 
 	"qsim/cmd/ui"
+	"qsim/results"
 	"qsim/results/plain"
 	"qsim/scenarios"
 	"qsim/scenarios/diagnostics"
@@ -109,6 +113,30 @@ func chosen(scenario *scenarios.Scenario, policies []string) (keep []string, add
 		}
 	}
 	return keep, added
+}
+
+// WithData returns files and, under their names, the data files of a scenario (traces, values), so that the scenario
+// loads from the folder of the files. One whose name, in upper or lower case, is that of a file or folder there, or in
+// also, is left out; so is one that cannot be read any more, which is an error beside the other files.
+func WithData(files []results.File, sc *scenarios.Scenario, also ...string) (all []results.File, err error) {
+	top := func(path string) string { return strings.ToLower(strings.Split(path, "/")[0]) }
+	taken := append(also, plain.Map(files, func(f results.File) string { return top(f.Path) })...)
+	clean := func(name string) string { return path.Clean(filepath.ToSlash(name)) }
+	for _, name := range plain.Distinct(plain.Map(sc.Files(), clean)) {
+		if slices.Contains(taken, top(name)) {
+			continue
+		}
+		var data []byte
+		file, failed := sc.OpenFile(name)
+		if failed == nil {
+			data, failed = io.ReadAll(file)
+			failed = cmp.Or(failed, file.Close())
+		}
+		if err = errors.Join(err, failed); failed == nil {
+			files = append(files, results.File{Path: name, Data: data})
+		}
+	}
+	return files, err
 }
 
 // Kinds returns the names of all kinds of policies that this program knows, such as fifo.

@@ -18,6 +18,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/live"
 	"qsim/engine/pgstore"
+	"qsim/results/plain"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
 )
@@ -254,8 +255,9 @@ func (p *process) serve(ctx context.Context, s *session, f *workerFlags) error {
 			cancel(r.Err) // no claim will ever work
 		}
 	}
-	s.console.Note("node %d, process %d: %d workers on schema %s, policy %s; SIGTERM drains", p.node, os.Getpid(),
-		c.Engine.Workers*c.Engines, f.schema, p.policy)
+	s.console.Note("node %d, process %d: %d workers on schema %s, policy %s; SIGTERM drains%s", p.node, os.Getpid(),
+		c.Engine.Workers*c.Engines, f.schema, p.policy,
+		plain.When(f.enqueue == 0, "; no --enqueue: jobs come from other processes alone"))
 	err := live.Run(ctx, c)
 	s.console.Note("node %d: %d executions; effects: %d applied, %d known, %d refused as stale, %d failed", p.node,
 		p.executions.Load(), p.effected[pgstore.EffectApplied].Load(), p.effected[pgstore.EffectKnown].Load(),

@@ -46,13 +46,13 @@ func (s *Store) Claim(_ context.Context, holder engine.EngineID, p engine.Plan, 
 				}
 				t = s.retriesOf(t)
 			}
-			ref := none
+			ref := uint32(0)
 			if c.special == nil {
 				ref = s.pick(t)
 			} else {
 				ref = c.special(s, t)
 			}
-			if ref == none {
+			if ref == 0 {
 				break
 			}
 			if s.options.CountAhead && !c.counted {
@@ -146,36 +146,28 @@ func (s *Store) isPlain(t *engine.Term) bool {
 
 // pick returns the row of the first ready job that a claim's term (filter, order) selects, by priority, then ready key.
 func (s *Store) pick(t *engine.Term) uint32 {
-	best, newest := none, t.Order == engine.NewestReady
+	best, newest := uint32(0), t.Order == engine.NewestReady
 	bestPriority := int16(0)
 	for _, i := range s.lines.order {
 		l := &s.lines.lanes[i]
-		if best != none && l.priority != bestPriority {
+		if best != 0 && l.priority != bestPriority {
 			break
 		}
 		if l.behind || s.lines.byKind && !s.admits(t, l) {
 			continue
 		}
-		ref := none
+		ref := uint32(0)
 		if t.Class != engine.AnyClass {
 			ref = l.ready[t.Class].peek(&s.late, newest)
 		} else {
-			ref = s.former(l.ready[engine.Fresh].peek(&s.late, newest), l.ready[engine.Retry].peek(&s.late, newest), newest)
+			ref = s.rows.former(l.ready[engine.Fresh].peek(&s.late, newest), l.ready[engine.Retry].peek(&s.late, newest), newest)
 		}
-		if ref != none && !s.lines.byKind {
+		if ref != 0 && !s.lines.byKind {
 			return ref // no other lane has its priority
 		}
-		best, bestPriority = s.former(best, ref, newest), l.priority
+		best, bestPriority = s.rows.former(best, ref, newest), l.priority
 	}
 	return best
-}
-
-// former returns which of two ready jobs' rows comes first by ready key or, with newest, last; either may be none.
-func (s *Store) former(a, b uint32, newest bool) uint32 {
-	if a == none || b != none && s.rows.at(b).before(s.rows.at(a)) != newest {
-		return b
-	}
-	return a
 }
 
 // ready returns the number of ready jobs of a class, those that must wait for an earlier job of their serial key
@@ -193,7 +185,7 @@ func (s *Store) describe(c *claim, ref uint32, r *row) *engine.Lease {
 	l := &c.dst[len(c.dst)-1]
 	// Fields are set one by one: a composite literal would be built elsewhere and copied.
 	l.ID, l.Kind, l.Priority, l.Tenant = r.id, r.kind, s.lines.lanes[r.lane].priority, s.tenantOf(ref, r)
-	l.Token, l.Ref = engine.Token(r.token), ref+1
+	l.Token, l.Ref = engine.Token(r.token), ref
 	l.Delivery, l.Charged, l.Failures = r.delivery, r.charged, r.failures
 	l.Waited, l.Age = c.now.Sub(r.dueAt), c.now.Sub(r.enqueuedAt)
 	if r.has&hasHistory != 0 {

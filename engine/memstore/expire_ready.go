@@ -7,7 +7,7 @@ func (s *Store) shed(c *claim, t *engine.Term) {
 	of := s.tenantFor(t)
 	for range t.Shed {
 		ref := s.search(t, of, true)
-		if ref == none || c.now.Sub(s.rows.at(ref).dueAt) <= t.MaxWait {
+		if ref == 0 || c.now.Sub(s.rows.at(ref).dueAt) <= t.MaxWait {
 			break
 		}
 		r := s.rows.at(ref)

@@ -188,22 +188,19 @@ func (s *Store) recoveriesOf(h *history, now engine.Time) int32 {
 
 // match returns the row of the job that a lease key names, or nil if fence f forbids calls under that key to change it.
 func (s *Store) match(key *engine.LeaseKey, f engine.Fence) (uint32, *row) {
-	ref, r := key.Ref-1, (*row)(nil)
-	if ref < s.rows.size {
-		r = s.rows.at(ref)
-	}
-	if r == nil || r.id != key.Job {
-		if ref = s.index.find(&s.rows, key.Job); ref == none {
-			return none, nil
+	ref := key.Ref
+	if ref >= s.rows.size || s.rows.at(ref).id != key.Job {
+		if ref = s.index.find(&s.rows, key.Job); ref == 0 {
+			return 0, nil
 		}
-		r = s.rows.at(ref)
 	}
+	r := s.rows.at(ref)
 	matches := r.state == engine.InFlight && (f == engine.FenceState || engine.Token(r.token) == key.Token)
 	if f == engine.FenceNone {
 		matches = r.state != engine.Dead
 	}
 	if !matches {
-		return none, nil
+		return 0, nil
 	}
 	return ref, r
 }

@@ -25,7 +25,7 @@ const (
 	numSorts
 )
 
-// node holds the links of a row in its search tree. The children left and right are row + 1; 0 is none.
+// node holds the links of a row in its search tree. The children left and right are rows; 0: none.
 type node struct {
 	left, right uint32
 	// of is, for sortByDue, the row of the subtree that comes first by (ready key, ID); in a treap
@@ -64,21 +64,21 @@ func (x *treap) rank(ref uint32) uint64 { return rank(x.rows.at(ref).id) }
 
 func (x *treap) insert(root *uint32, ref uint32) {
 	*x.nodes.reach(ref) = node{}
-	x.update(ref + 1)
+	x.update(ref)
 	before, after := x.split(*root, ref, x.rows.at(ref))
-	*root = x.merge(x.merge(before, ref+1), after)
+	*root = x.merge(x.merge(before, ref), after)
 }
 
-// replace puts row with into a search tree in place of row *held, and stores it there. Rows are numbers + 1; 0 is none.
+// replace puts row with into a search tree in place of row *held, and stores it there. Either may be 0, for none.
 func (x *treap) replace(root, held *uint32, with uint32) {
 	if *held == with {
 		return
 	}
 	if *held != 0 {
-		x.remove(root, *held-1)
+		x.remove(root, *held)
 	}
 	if *held = with; with != 0 {
-		x.insert(root, with-1)
+		x.insert(root, with)
 	}
 }
 
@@ -87,8 +87,8 @@ func (x *treap) split(at, ref uint32, r *row) (left, right uint32) {
 	if at == 0 {
 		return 0, 0
 	}
-	n := x.nodes.at(at - 1)
-	if x.less(ref, r, at-1, x.rows.at(at-1)) {
+	n := x.nodes.at(at)
+	if x.less(ref, r, at, x.rows.at(at)) {
 		left, n.left = x.split(n.left, ref, r)
 		right = at
 	} else {
@@ -103,11 +103,11 @@ func (x *treap) remove(root *uint32, ref uint32) { *root = x.removed(*root, ref,
 
 // removed removes a job's row, ref, from the subtree with root at, which contains it, and returns the new root.
 func (x *treap) removed(at, ref uint32, r *row) uint32 {
-	n := x.nodes.at(at - 1)
-	if at == ref+1 {
+	n := x.nodes.at(at)
+	if at == ref {
 		return x.merge(n.left, n.right)
 	}
-	if x.less(ref, r, at-1, x.rows.at(at-1)) {
+	if x.less(ref, r, at, x.rows.at(at)) {
 		n.left = x.removed(n.left, ref, r)
 	} else {
 		n.right = x.removed(n.right, ref, r)
@@ -124,13 +124,13 @@ func (x *treap) merge(left, right uint32) uint32 {
 	case right == 0:
 		return left
 	}
-	if x.rank(left-1) > x.rank(right-1) {
-		n := x.nodes.at(left - 1)
+	if x.rank(left) > x.rank(right) {
+		n := x.nodes.at(left)
 		n.right = x.merge(n.right, right)
 		x.update(left)
 		return left
 	}
-	n := x.nodes.at(right - 1)
+	n := x.nodes.at(right)
 	n.left = x.merge(left, n.left)
 	x.update(right)
 	return right
@@ -138,11 +138,11 @@ func (x *treap) merge(left, right uint32) uint32 {
 
 // update recomputes what a search tree's node stores about its subtree, once that has changed: first row or size.
 func (x *treap) update(at uint32) {
-	switch n := x.nodes.at(at - 1); {
+	switch n := x.nodes.at(at); {
 	case x.counts:
 		n.of = 1 + x.below(n.left) + x.below(n.right)
 	case x.sort == sortByDue:
-		n.of = x.firstOf(x.firstOf(at, x.below(n.left)), x.below(n.right))
+		n.of = x.rows.former(x.rows.former(at, x.below(n.left), false), x.below(n.right), false)
 	}
 }
 
@@ -152,73 +152,62 @@ func (x *treap) below(at uint32) uint32 {
 	if at == 0 {
 		return 0
 	}
-	return x.nodes.at(at - 1).of
+	return x.nodes.at(at).of
 }
 
-// firstOf returns which of two rows of jobs comes first by (ready key, ID). Rows are numbers + 1; 0 is none.
-func (x *treap) firstOf(a, b uint32) uint32 {
-	if a == 0 || b != 0 && x.rows.at(b-1).before(x.rows.at(a-1)) {
-		return b
-	}
-	return a
-}
-
-// end returns the first or, with last, the last row of a search tree of jobs, which must not be empty.
+// end returns the first or, with last, the last row of a search tree of jobs; 0 if it is empty.
 func (x *treap) end(root uint32, last bool) uint32 {
-	for {
-		n := x.nodes.at(root - 1)
-		next := n.left
-		if last {
-			next = n.right
+	at := uint32(0)
+	for root != 0 {
+		n := x.nodes.at(root)
+		if at, root = root, n.left; last {
+			root = n.right
 		}
-		if next == 0 {
-			return root - 1
-		}
-		root = next
 	}
+	return at
 }
 
-// find returns the first row in a search tree of jobs, or with last the last one, that satisfies wanted; none if there
+// find returns the first row in a search tree of jobs, or with last the last one, that satisfies wanted; 0 if there
 // is none. It calls wanted for all rows before that one.
 func (x *treap) find(root uint32, last bool, wanted func(ref uint32) bool) uint32 {
 	if root == 0 {
-		return none
+		return 0
 	}
-	near, far := x.nodes.at(root-1).left, x.nodes.at(root-1).right
+	near, far := x.nodes.at(root).left, x.nodes.at(root).right
 	if last {
 		near, far = far, near
 	}
-	if ref := x.find(near, last, wanted); ref != none {
+	if ref := x.find(near, last, wanted); ref != 0 {
 		return ref
 	}
-	if wanted(root - 1) {
-		return root - 1
+	if wanted(root) {
+		return root
 	}
 	return x.find(far, last, wanted)
 }
 
-// since returns, among the rows of jobs that became ready at from or later, the first by (ready key, ID), or none. The
+// since returns, among the rows of jobs that became ready at from or later, the first by (ready key, ID), or 0. The
 // treap's order must be sortByDue.
 func (x *treap) since(root uint32, from engine.Time) uint32 {
 	best := uint32(0)
 	for root != 0 {
-		n := x.nodes.at(root - 1)
-		if x.rows.at(root-1).dueAt < from {
+		n := x.nodes.at(root)
+		if x.rows.at(root).dueAt < from {
 			root = n.right
 			continue
 		}
-		best = x.firstOf(x.firstOf(best, root), x.below(n.right))
+		best = x.rows.former(x.rows.former(best, root, false), x.below(n.right), false)
 		root = n.left
 	}
-	return best - 1
+	return best
 }
 
 // countBefore returns how many rows of a tree come before the job's row r, in a treap that counts rows, in O(log n).
 func (x *treap) countBefore(root uint32, r *row) uint32 {
 	before := uint32(0)
 	for root != 0 {
-		n := x.nodes.at(root - 1)
-		if x.before(x.rows.at(root-1), r) {
+		n := x.nodes.at(root)
+		if x.before(x.rows.at(root), r) {
 			before += 1 + x.below(n.left)
 			root = n.right
 		} else {

@@ -4,7 +4,7 @@ import "qsim/engine"
 
 // order is an order in which a claim may take ready jobs, other than by priority and ready key: fairness between
 // tenants, for example. Store.orderOf chooses one for each term of a claim. It returns the row of the ready job that a
-// term takes next, or none. The caller must take it: its tenant may have lost its turn.
+// term takes next, or 0. The caller must take it: its tenant may have lost its turn.
 type order func(s *Store, t *engine.Term) uint32
 
 // prepare validates a claim's term that the queues alone cannot serve, and builds the search trees that it needs.
@@ -82,7 +82,7 @@ func (s *Store) tenantFor(t *engine.Term) *tenant {
 type cell struct {
 	lane  uint16
 	roots [numSorts][engine.NumClasses]uint32
-	// fronts holds, for a tenant's cell, the rows + 1 that stand for it in the trees over the tenants of a lane (one
+	// fronts holds, for a tenant's cell, the rows that stand for it in the trees over the tenants of a lane (one
 	// priority and kind), by kind of tree; for the lane's own cell, the roots of these trees.
 	fronts [numFronts][engine.NumClasses]uint32
 }
@@ -149,7 +149,7 @@ func (s *Store) leave(ref uint32, r *row) {
 // search returns the row of the next ready job that a claim's term t (filter, order, limit) selects, of one tenant or,
 // if that is nil, of all: if late is set the one that has waited longest, otherwise the first in the term's order.
 func (s *Store) search(t *engine.Term, of *tenant, late bool) uint32 {
-	best, by := none, sortOf(t, late)
+	best, by := uint32(0), sortOf(t, late)
 	if of == nil {
 		for i := range s.lines.lanes {
 			best = s.searchCell(best, t, &s.lines.lanes[i].cell, nil, by, late)
@@ -174,18 +174,17 @@ func (s *Store) searchCell(best uint32, t *engine.Term, c *cell, of *tenant, by 
 		kept = s.tenants.indexes[by]
 	}
 	for class, root := range c.roots[by] {
-		ref := none
+		ref := uint32(0)
 		switch {
 		case t.Class != engine.AnyClass && t.Class != engine.Class(class):
-		case queued && l.ready[class].size > 0:
+		case queued:
 			ref = l.ready[class].peek(&s.late, newest)
-		case root == 0:
 		case timely:
 			ref = kept.since(root, s.at.Add(-t.MaxWait))
 		default:
 			ref = kept.end(root, newest)
 		}
-		if ref != none && (best == none || s.before(t, ref, best, late)) {
+		if ref != 0 && (best == 0 || s.before(t, ref, best, late)) {
 			best = ref
 		}
 	}

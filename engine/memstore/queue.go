@@ -13,11 +13,11 @@ func (q *queue) insert(late *treap, ref uint32, r *row) {
 	q.size++
 	if !late.counts {
 		rows := late.rows
-		if at := q.list.tail; at == 0 || rows.at(at-1).before(r) {
+		if at := q.list.tail; at == 0 || rows.at(at).before(r) {
 			rows.insertAfter(&q.list, ref, at)
 			return
 		}
-		if r.before(rows.at(q.list.head - 1)) {
+		if r.before(rows.at(q.list.head)) {
 			rows.insertAfter(&q.list, ref, 0)
 			return
 		}
@@ -36,30 +36,26 @@ func (q *queue) remove(late *treap, ref uint32, r *row) {
 	late.rows.remove(&q.list, ref)
 }
 
-// peek returns the first or, with newest, the last row of a queue, from its list or its tree; none if it is empty.
+// peek returns the first or, with newest, the last row of a queue, from its list or its tree; 0 if it is empty.
 func (q *queue) peek(late *treap, newest bool) uint32 {
 	l := q.list.head
 	if newest {
 		l = q.list.tail
 	}
 	if q.root == 0 {
-		return l - 1
+		return l
 	}
-	t := late.end(q.root, newest)
-	if l == 0 || late.rows.at(t).before(late.rows.at(l-1)) != newest {
-		return t
-	}
-	return l - 1
+	return late.rows.former(l, late.end(q.root, newest), newest)
 }
 
-// list is a doubly linked list of rows, by the links of a chains. Links are row + 1; 0 is none.
+// list is a doubly linked list of rows, by the links of a chains; 0 is no row.
 type list struct{ head, tail uint32 }
 
 // chains holds the links of lists of rows, of which a row may be in one. They lie beside the rows, since a row that
 // joins or leaves a list changes those of its neighbours, whose rows are not read otherwise.
 type chains struct{ links []link } // by row
 
-type link struct{ prev, next uint32 } // row + 1 of the neighbours; 0: none
+type link struct{ prev, next uint32 } // neighbours of a row; 0: none
 
 // reach makes room for the links of row ref.
 func (x *chains) reach(ref uint32) {
@@ -73,7 +69,7 @@ func (x *chains) after(l *list, at uint32) *uint32 {
 	if at == 0 {
 		return &l.head
 	}
-	return &x.links[at-1].next
+	return &x.links[at].next
 }
 
 // before returns list l's link to the row ahead of the one that at links to, for changes; if at is 0, to the last row.
@@ -81,22 +77,22 @@ func (x *chains) before(l *list, at uint32) *uint32 {
 	if at == 0 {
 		return &l.tail
 	}
-	return &x.links[at-1].prev
+	return &x.links[at].prev
 }
 
 // insertAfter inserts row ref into list l behind the row that at links to, or at the front if at is 0.
 func (x *chains) insertAfter(l *list, ref, at uint32) {
 	mine, next := &x.links[ref], x.after(l, at)
 	mine.prev, mine.next = at, *next
-	*next, *x.before(l, mine.next) = ref+1, ref+1
+	*next, *x.before(l, mine.next) = ref, ref
 }
 
 // insertByKey inserts a job's row into list l in the order of row.key, searching from the back: O(1) when keys come in
 // order, as expiries of leases of one length do.
 func (x *chains) insertByKey(l *list, rows *rows, ref uint32, r *row) {
 	at := l.tail
-	for at != 0 && rows.at(at-1).key > r.key {
-		at = x.links[at-1].prev
+	for at != 0 && rows.at(at).key > r.key {
+		at = x.links[at].prev
 	}
 	x.insertAfter(l, ref, at)
 }

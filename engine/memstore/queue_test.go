@@ -115,7 +115,7 @@ func TestIndexAgainstMap(t *testing.T) {
 						t.Fatalf("job %d is row %d, want %d", id, got, want[id])
 					}
 				}
-				if got := x.find(&s, next+stride); got != none {
+				if got := x.find(&s, next+stride); got != 0 {
 					t.Fatalf("a job that was never added is row %d", got)
 				}
 			},

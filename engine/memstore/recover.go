@@ -51,15 +51,15 @@ func (s *Store) ExtendNode(_ context.Context, holder engine.EngineID, kept bool,
 	now := s.now()
 	if s.byNode == nil {
 		s.byNode = &nodeLists{}
-		for at := s.leased.head; at != 0; at = s.rows.links[at-1].next {
-			s.byNode.insert(&s.rows, at-1, s.rows.at(at-1))
+		for at := s.leased.head; at != 0; at = s.rows.links[at].next {
+			s.byNode.insert(&s.rows, at, s.rows.at(at))
 		}
 	}
 	s.scratch = s.scratch[:0]
 	if node := holder.Node(); int(node) < len(s.byNode.of) {
-		for at := s.byNode.of[node].head; at != 0; at = s.byNode.links[at-1].next {
-			if r := s.rows.at(at - 1); r.has&reaped == 0 && (kept || r.holder == holder) {
-				s.scratch = append(s.scratch, at-1)
+		for at := s.byNode.of[node].head; at != 0; at = s.byNode.links[at].next {
+			if r := s.rows.at(at); r.has&reaped == 0 && (kept || r.holder == holder) {
+				s.scratch = append(s.scratch, at)
 			}
 		}
 	}
@@ -72,7 +72,7 @@ func (s *Store) ExtendNode(_ context.Context, holder engine.EngineID, kept bool,
 // lapse ends leases that expired StoreOptions.LapseAfter ago: their tokens are void, and the jobs await recovery.
 func (s *Store) lapse(now engine.Time) {
 	for s.leased.head != 0 {
-		ref := s.leased.head - 1
+		ref := s.leased.head
 		r := s.rows.at(ref)
 		if r.key.Add(s.options.LapseAfter) > now {
 			return
@@ -128,12 +128,12 @@ func (s *Store) expired(now engine.Time, grace time.Duration, limit int) []uint3
 			continue
 		}
 		for at := l.head; at != 0 && len(s.scratch) < limit; {
-			r := s.rows.at(at - 1)
+			r := s.rows.at(at)
 			if l == &s.leased && r.key.Add(grace) > now {
 				break
 			}
-			s.scratch = append(s.scratch, at-1)
-			at = s.rows.links[at-1].next
+			s.scratch = append(s.scratch, at)
+			at = s.rows.links[at].next
 		}
 	}
 	return s.scratch
@@ -145,7 +145,7 @@ func (s *Store) nextExpiry(now engine.Time, grace time.Duration) time.Duration {
 	case s.lapsed.head != 0, s.orphaned.head != 0 && s.options.Orphans:
 		return 0
 	case s.leased.head != 0:
-		return max(0, s.rows.at(s.leased.head-1).key.Add(grace).Sub(now))
+		return max(0, s.rows.at(s.leased.head).key.Add(grace).Sub(now))
 	}
 	return engine.Forever
 }

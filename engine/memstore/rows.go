@@ -6,9 +6,6 @@ import (
 	"qsim/engine"
 )
 
-// none is the row number that stands for no row.
-const none = ^uint32(0)
-
 // row is the record of one job in memory: live, or dead and kept. It is in exactly one place at a time: a queue of its
 // lane (ready), the waiting heap or the due list (waiting), the leased, the lapsed or the orphaned list (in flight),
 // the dead list. It fills one cache line of 64 bytes; fields that only some jobs need lie beside the rows, see slab.
@@ -62,6 +59,14 @@ const (
 	inOrphans       // in flight: its lease record is lost
 )
 
+// former returns which of two ready jobs' rows comes first by ready key or, with newest, last; either may be 0, for none.
+func (s *rows) former(a, b uint32, newest bool) uint32 {
+	if a == 0 || b != 0 && s.at(b).before(s.at(a)) != newest {
+		return b
+	}
+	return a
+}
+
 // class returns the priority class (fresh or retry) of a job's row: the one in which it is ready or was claimed.
 func (r *row) class() engine.Class { return engine.Class(r.has & isRetry) }
 
@@ -81,55 +86,38 @@ const (
 	chunkMask = chunkSize - 1
 )
 
-// rows is a slab of jobs' rows with stable addresses: it grows by chunks and reuses freed rows.
+// rows is a slab of jobs' rows with stable addresses: it grows by chunks and reuses freed rows. Row 0 is no job: the
+// number 0 stands for none.
 type rows struct {
 	chains // of the lists that hold rows by their states
 	chunks []*[chunkSize]row
-	used   []uint8 // number of rows in use, by block of blockSize rows
 	size   uint32
-	free   uint32 // first of the free rows, linked by their links next, plus 1; 0: none
+	free   uint32 // first of the free rows, linked by their links next; 0: none
 }
-
-const (
-	blockBits = 6
-	blockSize = 1 << blockBits
-)
 
 func (s *rows) at(ref uint32) *row { return &s.chunks[ref>>chunkBits][ref&chunkMask] }
 
 // alloc returns a zeroed row (the record of a new job) and its number; release frees it.
 func (s *rows) alloc() (uint32, *row) {
-	ref := s.free - 1
-	if ref != none {
-		r := s.at(ref)
+	if ref := s.free; ref != 0 {
 		s.free = s.links[ref].next
-		s.used[ref>>blockBits]++
-		return ref, r
+		return ref, s.at(ref)
 	}
-	ref = s.size
+	ref := max(s.size, 1)
 	if ref>>chunkBits == uint32(len(s.chunks)) {
 		s.chunks = append(s.chunks, new([chunkSize]row))
-		s.used = append(s.used, make([]uint8, chunkSize/blockSize)...)
 	}
-	s.size++
+	s.size = ref + 1
 	s.chains.reach(ref)
-	s.used[ref>>blockBits]++
 	return ref, s.at(ref)
 }
 
-// all yields the rows in use, in order of their numbers, each of which must have a state. Meanwhile no row may be
-// allocated or released. Of 64 free rows it reads one byte: after a backlog has been worked off, nearly all are free.
+// all yields the rows in use, in order of their numbers, but reads free ones, too. Meanwhile no row may be allocated or
+// released.
 func (s *rows) all(yield func(ref uint32, r *row) bool) {
-	for n, used := range s.used {
-		first := uint32(n << blockBits)
-		block := s.chunks[first>>chunkBits][first&chunkMask:][:blockSize]
-		for i := 0; used > 0; i++ {
-			if r := &block[i]; r.state != engine.NoState {
-				used--
-				if !yield(first+uint32(i), r) {
-					return
-				}
-			}
+	for ref := range s.size {
+		if r := s.at(ref); r.state != engine.NoState && !yield(ref, r) {
+			return
 		}
 	}
 }
@@ -137,8 +125,7 @@ func (s *rows) all(yield func(ref uint32, r *row) bool) {
 func (s *rows) release(ref uint32, r *row) {
 	*r = row{}
 	s.links[ref].next = s.free
-	s.free = ref + 1
-	s.used[ref>>blockBits]--
+	s.free = ref
 }
 
 // slab holds a T for each job that needs one, by the number of its row. It is allocated for a chunk of rows at a time.
@@ -164,7 +151,7 @@ func (s *slab[T]) reach(ref uint32) *T {
 // full and halves when less than a quarter full. A slot holds half the hash of the ID and the row's number, so that few
 // probes read other rows.
 type index struct {
-	slots []uint64 // half of the hash << 32 | row + 1; 0: empty. Their number is a power of two
+	slots []uint64 // half of the hash << 32 | row; 0: empty. Their number is a power of two
 	used  int
 }
 
@@ -184,14 +171,14 @@ func (x *index) after(i int) int { return (i + 1) & (len(x.slots) - 1) }
 // slot returns the entry of the hash table with a job ID, h being half its hash, or the empty one where a search ends.
 func (x *index) slot(s *rows, id engine.JobID, h uint64) int {
 	for i := x.home(h); ; i = x.after(i) {
-		if v := x.slots[i]; v == 0 || v>>32 == h && s.at(uint32(v)-1).id == id {
+		if v := x.slots[i]; v == 0 || v>>32 == h && s.at(uint32(v)).id == id {
 			return i
 		}
 	}
 }
 
 func (x *index) find(s *rows, id engine.JobID) uint32 {
-	return uint32(x.slots[x.slot(s, id, half(id))]) - 1
+	return uint32(x.slots[x.slot(s, id, half(id))])
 }
 
 // insert adds a job's row to the hash table of job IDs, and reports whether its ID is new: if not, it adds nothing.
@@ -205,7 +192,7 @@ func (x *index) insert(s *rows, id engine.JobID, ref uint32) bool {
 		return false
 	}
 	x.used++
-	x.slots[i] = h<<32 | uint64(ref+1)
+	x.slots[i] = h<<32 | uint64(ref)
 	return true
 }
 
@@ -215,7 +202,7 @@ func (x *index) remove(id engine.JobID, ref uint32) {
 	slots, n := x.slots, len(x.slots)
 	h := half(id)
 	i := x.home(h)
-	for slots[i] != h<<32|uint64(ref+1) {
+	for slots[i] != h<<32|uint64(ref) {
 		i = x.after(i)
 	}
 	for j := x.after(i); slots[j] != 0; j = x.after(j) {
@@ -227,6 +214,15 @@ func (x *index) remove(id engine.JobID, ref uint32) {
 	slots[i] = 0
 	if x.used--; x.used*4 < n && n > smallestIndex {
 		x.resize(n / 2)
+	}
+}
+
+// all yields the rows of all jobs in the hash table, in an order that depends on their IDs.
+func (x *index) all(yield func(ref uint32) bool) {
+	for _, v := range x.slots {
+		if v != 0 && !yield(uint32(v)) {
+			return
+		}
 	}
 }
 

@@ -21,7 +21,7 @@ func (x *serials) join(ref, key uint32) (behind bool) {
 	x.reach(ref)
 	x.insertAfter(&l, ref, l.tail)
 	x.keys[key] = l
-	return l.head != ref+1
+	return l.head != ref
 }
 
 // leaveSerial removes a job that has ended from the list of its serial key. If it was the first, the next one may be
@@ -30,7 +30,7 @@ func (s *Store) leaveSerial(ref uint32) {
 	x := &s.serials
 	key, next := *x.keyOf.at(ref), x.links[ref].next
 	l := x.keys[key]
-	first := l.head == ref+1
+	first := l.head == ref
 	if x.remove(&l, ref); l.head == 0 {
 		delete(x.keys, key)
 		return
@@ -38,13 +38,13 @@ func (s *Store) leaveSerial(ref uint32) {
 	if x.keys[key] = l; !first {
 		return
 	}
-	follower := s.rows.at(next - 1)
+	follower := s.rows.at(next)
 	ready := follower.state == engine.Ready
 	if ready {
-		s.unready(next - 1)
+		s.unready(next)
 	}
 	follower.lane = s.lines.of(s.lines.lanes[follower.lane].priority, follower.kind, false)
 	if ready {
-		s.toReadyAt(next-1, follower, follower.dueAt, follower.key)
+		s.toReadyAt(next, follower, follower.dueAt, follower.key)
 	}
 }

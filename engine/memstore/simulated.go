@@ -45,7 +45,7 @@ func (s *Store) Insert(_ context.Context, jobs []engine.JobID, dst []engine.Prom
 	now := s.now()
 	for _, id := range jobs {
 		ref := s.index.find(&s.rows, id)
-		if ref == none {
+		if ref == 0 {
 			continue
 		}
 		r := s.rows.at(ref)
@@ -65,10 +65,9 @@ func (s *Store) Redrive(revive func(engine.JobID) bool, reset bool, dst []engine
 	s.mu.lock()
 	defer s.mu.unlock()
 	now := s.now()
-	for at := s.dead.head; at != 0; {
-		ref := at - 1
+	for ref, next := s.dead.head, uint32(0); ref != 0; ref = next {
 		r := s.rows.at(ref)
-		at = s.rows.links[ref].next
+		next = s.rows.links[ref].next
 		if !revive(r.id) {
 			continue
 		}
@@ -94,10 +93,9 @@ func (s *Store) LoseLeases(lose func(engine.JobID) bool, dst []engine.Lease) []e
 	s.mu.lock()
 	defer s.mu.unlock()
 	c := claim{now: s.now(), dst: dst}
-	for at := s.leased.head; at != 0; {
-		ref := at - 1
+	for ref, next := s.leased.head, uint32(0); ref != 0; ref = next {
 		r := s.rows.at(ref)
-		at = s.rows.links[ref].next
+		next = s.rows.links[ref].next
 		if !lose(r.id) {
 			continue
 		}
@@ -114,7 +112,8 @@ func (s *Store) Each(yield func(unfinished.Job) bool) {
 	s.mu.lock()
 	defer s.mu.unlock()
 	now := s.now()
-	for ref, r := range s.rows.all {
+	for ref := range s.index.all {
+		r := s.rows.at(ref)
 		if r.state == engine.Dead {
 			continue
 		}

@@ -35,6 +35,9 @@ func check(t fatal, s *Store) {
 	checkSides(t, s)
 	checkCounts(t, s)
 	for ref := range s.rows.size {
+		if ref == 0 && *s.rows.at(ref) != (row{}) {
+			t.Fatalf("row 0, which is no job, is %+v", *s.rows.at(ref))
+		}
 		if r := s.rows.at(ref); r.state == engine.Waiting && r.place == inTransit {
 			visit(ref, "transit")
 			stats.Waiting[r.class()]++
@@ -44,9 +47,9 @@ func check(t fatal, s *Store) {
 		t.Fatalf("counted %+v, the store says %+v", stats, s.stats)
 	}
 	free := 0
-	for at := s.rows.free; at != 0; at = s.rows.links[at-1].next {
-		if r := visit(at-1, "the free rows"); r.state != engine.NoState || r.id != 0 {
-			t.Fatalf("free row %d holds job %d, %v", at-1, r.id, r.state)
+	for at := s.rows.free; at != 0; at = s.rows.links[at].next {
+		if r := visit(at, "the free rows"); r.state != engine.NoState || r.id != 0 {
+			t.Fatalf("free row %d holds job %d, %v", at, r.id, r.state)
 		}
 		free++
 	}
@@ -57,13 +60,14 @@ func check(t fatal, s *Store) {
 		}
 		inUse++
 	}
-	if inUse != int(s.rows.size)-free {
-		t.Fatalf("%d rows are said to be in use, and %d of %d are free", inUse, free, s.rows.size)
+	rows := max(0, int(s.rows.size)-1) // without row 0
+	if inUse != rows-free {
+		t.Fatalf("%d rows are said to be in use, and %d of %d are free", inUse, free, rows)
 	}
-	if len(seen) != int(s.rows.size) {
-		t.Fatalf("%d of %d rows are in no structure", int(s.rows.size)-len(seen), s.rows.size)
+	if len(seen) != rows {
+		t.Fatalf("%d of %d rows are in no structure", rows-len(seen), rows)
 	}
-	checkIndex(t, s, int(s.rows.size)-free)
+	checkIndex(t, s, inUse)
 }
 
 func checkReady(t fatal, s *Store, visit func(uint32, string) *row, stats *engine.Stats) {
@@ -108,12 +112,12 @@ func checkReady(t fatal, s *Store, visit func(uint32, string) *row, stats *engin
 func checkList(t fatal, s *Store, l *list, where string, visit func(ref uint32) *row, before func(a, b *row) bool) {
 	t.Helper()
 	prev := uint32(0)
-	for at := l.head; at != 0; at = s.rows.links[at-1].next {
-		r := visit(at - 1)
-		if back := s.rows.links[at-1].prev; back != prev {
+	for at := l.head; at != 0; at = s.rows.links[at].next {
+		r := visit(at)
+		if back := s.rows.links[at].prev; back != prev {
 			t.Fatalf("%s: job %d links back to %d, want %d", where, r.id, back, prev)
 		}
-		if prev != 0 && !before(s.rows.at(prev-1), r) {
+		if prev != 0 && !before(s.rows.at(prev), r) {
 			t.Fatalf("%s: job %d is out of order", where, r.id)
 		}
 		prev = at
@@ -127,29 +131,29 @@ func checkList(t fatal, s *Store, l *list, where string, visit func(ref uint32) 
 // sums are right, and returns its size.
 func checkTree(t fatal, x *treap, root uint32, visit func(ref uint32)) int {
 	t.Helper()
-	size, last := 0, none
+	size, last := 0, uint32(0)
 	var walk func(at uint32) (first, below uint32)
 	walk = func(at uint32) (uint32, uint32) {
 		if at == 0 {
 			return 0, 0
 		}
-		n := x.nodes.at(at - 1)
+		n := x.nodes.at(at)
 		leftFirst, leftBelow := walk(n.left)
-		if last != none && !x.less(last, x.rows.at(last), at-1, x.rows.at(at-1)) {
-			t.Fatalf("row %d is in a tree of order %d behind row %d", at-1, x.sort, last)
+		if last != 0 && !x.less(last, x.rows.at(last), at, x.rows.at(at)) {
+			t.Fatalf("row %d is in a tree of order %d behind row %d", at, x.sort, last)
 		}
-		last = at - 1
+		last = at
 		size++
-		visit(at - 1)
+		visit(at)
 		for _, child := range []uint32{n.left, n.right} {
-			if child != 0 && x.rank(child-1) > x.rank(at-1) {
-				t.Fatalf("row %d hangs below row %d, which it outranks", child-1, at-1)
+			if child != 0 && x.rank(child) > x.rank(at) {
+				t.Fatalf("row %d hangs below row %d, which it outranks", child, at)
 			}
 		}
 		rightFirst, rightBelow := walk(n.right)
-		first, below := x.firstOf(x.firstOf(at, leftFirst), rightFirst), 1+leftBelow+rightBelow
+		first, below := x.rows.former(x.rows.former(at, leftFirst, false), rightFirst, false), 1+leftBelow+rightBelow
 		if x.counts && n.of != below || x.sort == sortByDue && n.of != first {
-			t.Fatalf("below row %d there are %d rows and %d comes first, it says %d", at-1, below, first, n.of)
+			t.Fatalf("below row %d there are %d rows and %d comes first, it says %d", at, below, first, n.of)
 		}
 		return first, below
 	}
@@ -238,12 +242,12 @@ func checkNodes(t fatal, s *Store, x *nodeLists) {
 	for node := range x.of {
 		next[node] = x.of[node].head
 	}
-	for at := s.leased.head; at != 0; at = s.rows.links[at-1].next {
-		node := s.rows.at(at - 1).holder.Node()
+	for at := s.leased.head; at != 0; at = s.rows.links[at].next {
+		node := s.rows.at(at).holder.Node()
 		if next[node] != at {
 			t.Fatalf("node %d has row link %d next, want %d", node, next[node], at)
 		}
-		if next[node] = x.links[at-1].next; next[node] == 0 && x.of[node].tail != at {
+		if next[node] = x.links[at].next; next[node] == 0 && x.of[node].tail != at {
 			t.Fatalf("node %d ends at %d, it says at %d", node, at, x.of[node].tail)
 		}
 	}
@@ -260,9 +264,9 @@ func checkSerials(t fatal, s *Store) {
 	linked := 0
 	for key, k := range s.serials.keys {
 		prev := uint32(0)
-		for at := k.head; at != 0; at = s.serials.links[at-1].next {
-			r := s.rows.at(at - 1)
-			if *s.serials.keyOf.at(at - 1) != key || r.state == engine.Dead || r.state == engine.NoState || s.serials.links[at-1].prev != prev {
+		for at := k.head; at != 0; at = s.serials.links[at].next {
+			r := s.rows.at(at)
+			if *s.serials.keyOf.at(at) != key || r.state == engine.Dead || r.state == engine.NoState || s.serials.links[at].prev != prev {
 				t.Fatalf("row %+v is in key %d behind %d", r, key, prev)
 			}
 			linked++
@@ -337,7 +341,7 @@ func checkSides(t fatal, s *Store) {
 				for f, front := range x.fronts {
 					if front != nil && rows > 0 {
 						faces[[3]int{f, int(cell.lane), int(c)}]++
-						if want := x.indexes[sortByKey].end(cell.roots[sortByKey][c], front == x.fronts[frontNewest]); cell.fronts[f][c] != want+1 {
+						if want := x.indexes[sortByKey].end(cell.roots[sortByKey][c], front == x.fronts[frontNewest]); cell.fronts[f][c] != want {
 							t.Fatalf("tenant %d shows link %d, want row %d", of.id, cell.fronts[f][c], want)
 						}
 					}
@@ -351,7 +355,7 @@ func checkSides(t fatal, s *Store) {
 		if n += mine; mine > 0 {
 			active++
 		}
-		if any := (&engine.Term{Class: engine.AnyClass}); x.heads != nil && s.running == nil && s.search(any, of, false)+1 != of.head {
+		if any := (&engine.Term{Class: engine.AnyClass}); x.heads != nil && s.running == nil && s.search(any, of, false) != of.head {
 			t.Fatalf("tenant %+v begins with row %d", of, s.search(any, of, false))
 		}
 	}
@@ -362,7 +366,7 @@ func checkSides(t fatal, s *Store) {
 					continue
 				}
 				size := checkTree(t, front, root, func(ref uint32) {
-					if of := x.ofRow(ref); of.cell(uint16(i)).fronts[f][c] != ref+1 {
+					if of := x.ofRow(ref); of.cell(uint16(i)).fronts[f][c] != ref {
 						t.Fatalf("row %d stands for tenant %d, not %d", ref, of.id, of.cell(uint16(i)).fronts[f][c])
 					}
 				})
@@ -374,7 +378,7 @@ func checkSides(t fatal, s *Store) {
 	}
 	if x.heads != nil {
 		heads := checkTree(t, x.heads, x.root, func(ref uint32) {
-			if x.ofRow(ref).head != ref+1 {
+			if x.ofRow(ref).head != ref {
 				t.Fatalf("row %d is the head of no tenant", ref)
 			}
 		})
@@ -431,7 +435,7 @@ func checkIndex(t fatal, s *Store, live int) {
 			continue
 		}
 		used++
-		if id := s.rows.at(uint32(v) - 1).id; id == 0 || x.find(&s.rows, id) != uint32(v)-1 {
+		if id := s.rows.at(uint32(v)).id; id == 0 || x.find(&s.rows, id) != uint32(v) {
 			t.Fatalf("job %d is not found where it lies", id)
 		}
 	}
@@ -448,48 +452,48 @@ func TestCheckSeesDamage(t *testing.T) {
 	}{
 		{"a count", func(s *Store) { s.stats.Ready[0]++ }},
 		{"a size", func(s *Store) { s.lines.lanes[0].ready[0].size++ }},
-		{"a link back", func(s *Store) { s.rows.links[s.leased.head-1].prev = 9 }},
+		{"a link back", func(s *Store) { s.rows.links[s.leased.head].prev = 9 }},
 		{"a tail", func(s *Store) { s.leased.tail = s.leased.head }},
 		{"a lost row", func(s *Store) { s.leased = list{} }},
-		{"an expiry", func(s *Store) { s.rows.at(s.leased.head - 1).key += 1 << 40 }},
+		{"an expiry", func(s *Store) { s.rows.at(s.leased.head).key += 1 << 40 }},
 		{"a heap", func(s *Store) { s.waiting.heap.First++ }},
 		{"a lost waiting row", func(s *Store) { s.waiting.heap.Pop() }},
 		{"an entry without a row", func(s *Store) { s.waiting.heap.Push(1<<40, 1) }},
 		{"a tree", func(s *Store) {
-			n := s.late.nodes.at(s.lines.lanes[0].ready[1].root - 1)
+			n := s.late.nodes.at(s.lines.lanes[0].ready[1].root)
 			n.left, n.right = n.right, n.left
 		}},
 		{"a rank", func(s *Store) {
 			root := &s.lines.lanes[0].ready[1].root
-			n := s.late.nodes.at(*root - 1)
+			n := s.late.nodes.at(*root)
 			child := n.left | n.right
 			if n.left != 0 {
 				child = n.left
-				c := s.late.nodes.at(child - 1)
+				c := s.late.nodes.at(child)
 				n.left, c.right = c.right, *root
 			} else {
-				c := s.late.nodes.at(child - 1)
+				c := s.late.nodes.at(child)
 				n.right, c.left = c.left, *root
 			}
 			*root = child
 		}},
 		{"an index", func(s *Store) { s.index.slots[s.index.home(half(1))] = 0 }},
-		{"a block's count", func(s *Store) { s.rows.used[0]-- }},
-		{"a free row", func(s *Store) { s.rows.at(s.rows.free - 1).id = 5 }},
+		{"row 0", func(s *Store) { s.rows.at(0).lane = 1 }},
+		{"a free row", func(s *Store) { s.rows.at(s.rows.free).id = 5 }},
 		{"a front", func(s *Store) { s.tenants.turn.cells[0].fronts[frontOldest][0]++ }},
 		{"the fronts", func(s *Store) { s.lines.lanes[0].cell.fronts[frontInTurn] = [engine.NumClasses]uint32{} }},
 		{"a turn", func(s *Store) { s.tenants.turn.turn = 1 << 40 }},
 		{"the leases of a node", func(s *Store) { s.byNode.of[0].tail = 0 }},
 		{"a count of the dead", func(s *Store) { s.stats.Dead++ }},
 		{"a lost dead row", func(s *Store) { s.dead = list{} }},
-		{"a serial link", func(s *Store) { s.serials.links[s.serials.keys[3].tail-1].prev = 0 }},
+		{"a serial link", func(s *Store) { s.serials.links[s.serials.keys[3].tail].prev = 0 }},
 		{"a serial end", func(s *Store) { k := s.serials.keys[3]; k.tail = k.head; s.serials.keys[3] = k }},
 		{"a side tree", func(s *Store) { s.lines.lanes[0].cell.roots[sortByAge][1] = 0 }},
 		{"a side's order", func(s *Store) {
-			n := s.indexes[sortByAge].nodes.at(s.lines.lanes[0].cell.roots[sortByAge][1] - 1)
+			n := s.indexes[sortByAge].nodes.at(s.lines.lanes[0].cell.roots[sortByAge][1])
 			n.left, n.right = n.right, n.left
 		}},
-		{"a side's first", func(s *Store) { s.indexes[sortByDue].nodes.at(s.lines.lanes[0].cell.roots[sortByDue][1] - 1).of = 0 }},
+		{"a side's first", func(s *Store) { s.indexes[sortByDue].nodes.at(s.lines.lanes[0].cell.roots[sortByDue][1]).of = 0 }},
 		{"a tenant's tree", func(s *Store) { s.tenants.all[0].cells[0].roots[sortByKey][1] = 0 }},
 		{"a tenant's count", func(s *Store) { s.tenants.all[0].running++ }},
 		{"the tenants' count", func(s *Store) { s.tenants.running++ }},
@@ -497,7 +501,7 @@ func TestCheckSeesDamage(t *testing.T) {
 		{"the heads", func(s *Store) { s.tenants.root = 0 }},
 		{"a ring", func(s *Store) { s.tenants.turn.next = s.tenants.turn }},
 		{"a count by kind", func(s *Store) { s.running[0]++ }},
-		{"a state", func(s *Store) { s.rows.at(s.leased.head - 1).state = engine.Ready }},
+		{"a state", func(s *Store) { s.rows.at(s.leased.head).state = engine.Ready }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

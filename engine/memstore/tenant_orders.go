@@ -9,7 +9,7 @@ import (
 // nextCapped is the claim order by priority and ready key with a limit on the jobs that a term takes of each tenant.
 func (s *Store) nextCapped(t *engine.Term) uint32 {
 	x := s.tenants
-	best := none
+	best := uint32(0)
 	switch {
 	case t.Tenant != 0:
 		if of := x.called(t.Tenant); of.takenBy(x.term) < t.PerTenant {
@@ -20,14 +20,14 @@ func (s *Store) nextCapped(t *engine.Term) uint32 {
 			if of.takenBy(x.term) >= t.PerTenant {
 				continue
 			}
-			if ref := s.search(t, of, false); ref != none && (best == none || s.before(t, ref, best, false)) {
+			if ref := s.search(t, of, false); ref != 0 && (best == 0 || s.before(t, ref, best, false)) {
 				best = ref
 			}
 		}
 	default:
 		best = s.firstFront(t)
 	}
-	if best != none {
+	if best != 0 {
 		x.ofRow(best).take(x.term)
 	}
 	return best
@@ -37,7 +37,7 @@ func (s *Store) nextCapped(t *engine.Term) uint32 {
 // first ready jobs of the tenants that have not reached the limit, the one that comes first.
 func (s *Store) firstFront(t *engine.Term) uint32 {
 	x, f := s.tenants, frontOf(t)
-	best := none
+	best := uint32(0)
 	for _, i := range s.lines.order {
 		l := &s.lines.lanes[i]
 		if !s.admits(t, l) {
@@ -50,7 +50,7 @@ func (s *Store) firstFront(t *engine.Term) uint32 {
 			ref := x.fronts[f].find(root, f == frontNewest, func(ref uint32) bool {
 				return x.ofRow(ref).takenBy(x.term) < t.PerTenant
 			})
-			if ref != none && (best == none || s.before(t, ref, best, false)) {
+			if ref != 0 && (best == 0 || s.before(t, ref, best, false)) {
 				best = ref
 			}
 		}
@@ -80,10 +80,10 @@ func (s *Store) nextInTurn(t *engine.Term) uint32 {
 		}
 	}
 	if of == nil {
-		return none
+		return 0
 	}
 	ref := s.search(t, of, false)
-	if ref != none {
+	if ref != 0 {
 		x.pass(of)
 	}
 	return ref
@@ -102,7 +102,7 @@ func (s *Store) nextByDeficit(t *engine.Term) uint32 {
 			at := of
 			of = of.next
 			ref := s.offerTo(t, at)
-			if ref == none {
+			if ref == 0 {
 				continue
 			}
 			asked++
@@ -119,7 +119,7 @@ func (s *Store) nextByDeficit(t *engine.Term) uint32 {
 			x.pass(at)
 		}
 		if asked == 0 {
-			return none
+			return 0
 		}
 		if rounds > 0 {
 			s.grant(t, rounds)
@@ -130,7 +130,7 @@ func (s *Store) nextByDeficit(t *engine.Term) uint32 {
 // offerTo returns the row of the next ready job of a tenant that a claim's term (filter and order) may take, or none.
 func (s *Store) offerTo(t *engine.Term, of *tenant) uint32 {
 	if t.Tenant != 0 && t.Tenant != of.id {
-		return none
+		return 0
 	}
 	return s.search(t, of, false)
 }
@@ -139,7 +139,7 @@ func (s *Store) offerTo(t *engine.Term, of *tenant) uint32 {
 func (s *Store) grant(t *engine.Term, rounds int64) {
 	x := s.tenants
 	for of, n := x.turn, x.active; n > 0; of, n = of.next, n-1 {
-		if s.offerTo(t, of) != none {
+		if s.offerTo(t, of) != 0 {
 			of.deficit = addUp(of.deficit, rounds*t.Rule.Quantum)
 		}
 	}
@@ -165,28 +165,28 @@ func (s *Store) nextByNoise(t *engine.Term) uint32 {
 	if !s.leavesOut(t) {
 		// Each offers its head, and few are noisy.
 		ref := x.heads.find(x.root, false, func(ref uint32) bool { return !x.isNoisy(x.ofRow(ref), t.Rule, s.at) })
-		if ref != none {
+		if ref != 0 {
 			return ref
 		}
 	}
-	quiet, noisy := none, none
+	quiet, noisy := uint32(0), uint32(0)
 	var least int
 	for of, n := x.turn, x.active; n > 0; of, n = of.next, n-1 {
 		ref := s.offerTo(t, of)
-		if ref == none {
+		if ref == 0 {
 			continue
 		}
 		r := s.rows.at(ref)
 		switch {
 		case !x.isNoisy(of, t.Rule, s.at):
-			if quiet == none || r.before(s.rows.at(quiet)) {
+			if quiet == 0 || r.before(s.rows.at(quiet)) {
 				quiet = ref
 			}
-		case noisy == none || of.running < least || of.running == least && r.before(s.rows.at(noisy)):
+		case noisy == 0 || of.running < least || of.running == least && r.before(s.rows.at(noisy)):
 			noisy, least = ref, of.running
 		}
 	}
-	if quiet != none {
+	if quiet != 0 {
 		return quiet
 	}
 	return noisy

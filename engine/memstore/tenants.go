@@ -43,7 +43,7 @@ type tenant struct {
 	id         engine.TenantID
 	cells      []cell // search trees over its claimable jobs, by lane
 	ready      int    // number of its claimable ready jobs
-	head       uint32 // row + 1 of the tenant's first ready job in heads
+	head       uint32 // row of the tenant's first ready job in heads; 0: none
 	running    int
 	used       int64       // processing time in nanoseconds, while it has ready jobs
 	halved     int64       // number of halvings of used, see tenants.halved
@@ -153,7 +153,7 @@ func (x *tenants) join(ref uint32, r *row, id engine.TenantID) {
 	}
 	x.moved(c, r.class())
 	if x.heads != nil {
-		x.heads.replace(&x.root, &t.head, x.firstOf(t.head, ref+1))
+		x.heads.replace(&x.root, &t.head, x.firstOf(t.head, ref))
 	}
 }
 
@@ -162,7 +162,7 @@ func (x *tenants) leave(ref uint32, r *row) {
 	c := t.cell(r.lane)
 	x.indexes.remove(c, r.class(), ref)
 	x.moved(c, r.class())
-	if t.head == ref+1 {
+	if t.head == ref {
 		x.lead(t)
 	}
 	if t.ready--; t.ready == 0 {
@@ -183,10 +183,7 @@ func (x *tenants) moved(c *cell, class engine.Class) {
 
 // face brings up to date which ready job stands for a tenant in the search tree of kind f over the tenants of a lane.
 func (x *tenants) face(f front, c *cell, class engine.Class) {
-	now := uint32(0)
-	if root := c.roots[sortByKey][class]; root != 0 {
-		now = x.indexes[sortByKey].end(root, f == frontNewest) + 1
-	}
+	now := x.indexes[sortByKey].end(c.roots[sortByKey][class], f == frontNewest)
 	x.fronts[f].replace(&x.lines.lanes[c.lane].cell.fronts[f][class], &c.fronts[f][class], now)
 }
 
@@ -221,20 +218,18 @@ func (x *tenants) lead(t *tenant) {
 	first := uint32(0)
 	for i := range t.cells {
 		for _, root := range t.cells[i].roots[sortByKey] {
-			if root != 0 {
-				first = x.firstOf(first, x.indexes[sortByKey].end(root, false)+1)
-			}
+			first = x.firstOf(first, x.indexes[sortByKey].end(root, false))
 		}
 	}
 	x.heads.replace(&x.root, &t.head, first)
 }
 
-// firstOf returns which of two ready rows comes first by priority and ready key. Rows are numbers + 1; 0 is none.
+// firstOf returns which of two ready rows comes first by priority and ready key; either may be 0, for none.
 func (x *tenants) firstOf(a, b uint32) uint32 {
-	if a == 0 {
-		return b
+	if a == 0 || b == 0 {
+		return a + b
 	}
-	p, q := x.rows.at(a-1), x.rows.at(b-1)
+	p, q := x.rows.at(a), x.rows.at(b)
 	i, j := x.lines.lanes[p.lane].priority, x.lines.lanes[q.lane].priority
 	if i < j || i == j && p.before(q) {
 		return a
@@ -284,7 +279,7 @@ func (x *tenants) eachFace(t *tenant, do func(x *treap, root *uint32, ref uint32
 		roots := &x.lines.lanes[t.cells[i].lane].cell.fronts[frontInTurn]
 		for class, ref := range t.cells[i].fronts[frontInTurn] {
 			if ref != 0 {
-				do(x.fronts[frontInTurn], &roots[class], ref-1)
+				do(x.fronts[frontInTurn], &roots[class], ref)
 			}
 		}
 	}

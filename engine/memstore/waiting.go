@@ -86,10 +86,10 @@ func (s *Store) takeDue(limit int, order engine.Order, dst []engine.Promotion,
 		if at == 0 {
 			break
 		}
-		r := s.rows.at(at - 1)
-		s.rows.remove(&s.waiting.due, at-1)
-		take(at-1, r, now)
-		dst = append(dst, s.promotion(at-1, r))
+		r := s.rows.at(at)
+		s.rows.remove(&s.waiting.due, at)
+		take(at, r, now)
+		dst = append(dst, s.promotion(at, r))
 	}
 	return dst, nil
 }

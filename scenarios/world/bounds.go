@@ -10,6 +10,7 @@ import (
 	"qsim/engine/keyed"
 	"qsim/engine/sim"
 	"qsim/policies"
+	"qsim/results/plain"
 	"qsim/scenarios/spec"
 )
 
@@ -163,8 +164,9 @@ func (b *Bounds) calm(r *check.Rules) {
 		r.Idle, r.Between = b.idle(), b.looking()
 	}
 	r.Recover, r.RecoverEach = b.recovery(0), b.round()
-	if c := &b.Node.Reaper; c.Every == 0 && !c.Off && !b.delays { // no answer was lost, see round
-		r.Recover, r.RecoverEach = r.Recover-2*(b.Node.Lease.TTL+c.Grace), r.RecoverEach-b.Node.Lease.TTL-c.Grace
+	if c := &b.Node.Reaper; c.Every == 0 && !c.Off { // see round: no answer is lost any more, at most one before counts
+		next := b.Node.Lease.TTL + c.Grace
+		r.Recover, r.RecoverEach = r.Recover-next*plain.Either[time.Duration](b.delays, 1, 2), r.RecoverEach-next
 	}
 }
 

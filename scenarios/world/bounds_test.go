@@ -7,7 +7,8 @@ import (
 
 // TestBoundsAreTight checks that the checker's bounds after the storms do not grow with what has no part in them: slow
 // promotions, whose answers are awaited for no longer than the call timeout, and more outcomes
-// than jobs arrive; and that claims without a cost have a bound, too.
+// than jobs arrive; that a search for ended leases that a storm refused counts once; and that claims without a cost have
+// a bound, too.
 func TestBoundsAreTight(t *testing.T) {
 	sc := load(t, smallest+"engine: {call-timeout: 5s, promoter: {every: 5s}, store: {claim: 0s, promote: {dist: lognormal, p50: 1s, p99: 1h}}}\n")
 	w, err := newWorld(sc, 0)
@@ -29,5 +30,14 @@ func TestBoundsAreTight(t *testing.T) {
 	b := s.Bounds()
 	if b.Rules().Idle == 0 || b.idle() > 10*time.Minute {
 		t.Errorf("%d jobs: idle %v", b.Come, b.idle())
+	}
+	sc = load(t, smallest+"engine: {call-timeout: 1s, lease: {ttl: 1m}, reaper: {every: 0s, batch: 1}}\n"+
+		"storms:\n  - {name: refused, at: 1s, for: 1s, calls: {ops: [recover], error: 100%}}\n")
+	if w, err = newWorld(sc, 0); err != nil {
+		t.Fatal(err)
+	}
+	r := w.rules(1)
+	if r.Recover < time.Minute || r.Recover > 80*time.Second || r.RecoverEach == 0 || r.RecoverEach > 3*time.Second {
+		t.Errorf("a search for ended leases refused: recovered in %v, each batch in %v", r.Recover, r.RecoverEach)
 	}
 }

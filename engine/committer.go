@@ -81,20 +81,11 @@ func (c *committer) next(e *Engine, s Slot) *Outcome {
 	}
 	b := c.filling
 	b.slots = append(b.slots, s)
-	if len(b.outcomes) == cap(b.outcomes) {
-		b.outcomes = append(b.outcomes, Outcome{})[:len(b.outcomes)]
-	}
-	b.outcomes = b.outcomes[:len(b.slots)]
+	b.outcomes = slices.Grow(b.outcomes, 1)[:len(b.slots)]
 	if e.cfg.Lease.Local && s != noSlot {
 		e.leases.slots[s].batch = b
 	}
 	return &b.outcomes[len(b.slots)-1]
-}
-
-// guard makes an outcome returned by next take effect under the condition (fence) f, in place of the store's.
-func (c *committer) guard(o *Outcome, f Fence) {
-	o.Guard = f
-	c.guarded++
 }
 
 // added completes an outcome begun by next, once it is filled in. It sends the batch if that is full or need not wait.
@@ -221,7 +212,7 @@ func (c *committer) onCommitted(e *Engine, r *Call) {
 			continue
 		}
 		b.out--
-		if r.Err != nil || hasUnapplied(r.Results) {
+		if r.Err != nil || slices.ContainsFunc(r.Results, func(r Result) bool { return r.Status == Unapplied }) {
 			if r.Err == nil {
 				b.results = append(b.results[:0], r.Results...)
 			}
@@ -250,15 +241,6 @@ func (c *committer) land(b *batch) {
 		}
 	}
 	c.flying = c.flying[:n]
-}
-
-func hasUnapplied(results []Result) bool {
-	for i := range results {
-		if results[i].Status == Unapplied {
-			return true
-		}
-	}
-	return false
 }
 
 // settle releases the lease in slot s (of the lease table), whose outcome is committed or dropped; if its handler has

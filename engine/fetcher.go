@@ -159,6 +159,7 @@ func (f *fetcher) onClaimed(e *Engine, r *Call) {
 	}
 	var count [NumClasses]int
 	var kinds Kinds
+	expiry := r.sentAt.Add(r.TTL)
 	for i := range r.Leases {
 		l := &r.Leases[i]
 		if l.Shed {
@@ -166,7 +167,7 @@ func (f *fetcher) onClaimed(e *Engine, r *Call) {
 		}
 		count[l.Class()]++
 		kinds = kinds.With(l.Kind)
-		e.run.take(e, l, r.sentAt.Add(r.TTL))
+		e.run.take(e, l, expiry)
 	}
 	claimed := count[Fresh] + count[Retry]
 	if f.observes {

@@ -16,12 +16,12 @@ type promoter struct {
 func (p *promoter) init(cfg *Config, now Time) {
 	p.nextAt, p.lostAt, p.insertAt, p.pulse.timer = Never, Never, Never, promotes
 	p.leader.init(OpPromote, cfg.Promoter.LeaderOnly && cfg.Promoter.Every > 0, now)
-	switch c := &cfg.Promoter; {
-	case c.Every > 0 && c.First != nil:
-		p.pulse.begun = true
-		p.nextAt = now.Add(p.pulse.drawn(cfg, c.Every, c.First))
-	case c.Every > 0:
-		p.nextAt = now.Add(p.pulse.pause(cfg, c.Every, c.Tick))
+	c, draw := &cfg.Promoter, cfg.Promoter.Tick
+	if c.First != nil {
+		draw, p.pulse.begun = c.First, true
+	}
+	if c.Every > 0 {
+		p.nextAt = now.Add(p.pulse.pause(cfg, c.Every, draw))
 	}
 }
 

@@ -27,11 +27,14 @@ const (
 // shortestTick is the least pause of a timer whose pauses are drawn from a distribution, which may reach down to 0.
 const shortestTick = time.Millisecond
 
-// pause returns the time to a timer's next tick: the period every, or one from draw if not nil; at first a part of it.
+// pause returns the time to a timer's next tick: the period every or, if draw is not nil, one by that function, at least
+// a millisecond, or every if that is less; at first a part of it.
 func (p *pulse) pause(cfg *Config, every time.Duration, draw func(u float64) time.Duration) time.Duration {
 	d := every
 	if draw != nil {
-		d = p.drawn(cfg, every, draw)
+		p.beats++
+		u := cfg.Rand.Uniform(keyed.ForTick, uint64(cfg.Engine), p.beats, p.timer)
+		d = max(draw(u), min(every, shortestTick))
 	}
 	if p.begun {
 		return d
@@ -41,10 +44,4 @@ func (p *pulse) pause(cfg *Config, every time.Duration, draw func(u float64) tim
 		return d
 	}
 	return time.Duration(cfg.Rand.Uniform(keyed.ForTick, uint64(cfg.Engine), 0, p.timer) * float64(d))
-}
-
-// drawn returns a random period of a timer, by the function draw: at least a millisecond, or every if that is less.
-func (p *pulse) drawn(cfg *Config, every time.Duration, draw func(u float64) time.Duration) time.Duration {
-	p.beats++
-	return max(draw(cfg.Rand.Uniform(keyed.ForTick, uint64(cfg.Engine), p.beats, p.timer)), min(every, shortestTick))
 }

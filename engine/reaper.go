@@ -96,10 +96,7 @@ func (r *reaper) onRecovered(e *Engine, reply *Call) {
 		r.onRead(e, reply)
 		return
 	}
-	for i := range reply.Leases {
-		r.outcome(e, e.commit.next(e, noSlot), &reply.Leases[i], e.now)
-		e.commit.added(e)
-	}
+	r.conclude(e, reply.Leases, e.now)
 	if r.starting && len(reply.Leases) > 0 && r.leader.leads(e.now) && r.grace(e) >= 0 { // else it finds its own leases
 		r.recover(e)
 		return
@@ -129,14 +126,20 @@ func (r *reaper) onRead(e *Engine, reply *Call) {
 func (r *reaper) write(e *Engine) {
 	readAt := r.writeAt.Add(-e.cfg.Reaper.Gap)
 	r.writeAt = Never
-	for i := range r.read {
-		o := e.commit.next(e, noSlot)
-		r.outcome(e, o, &r.read[i], readAt)
-		e.commit.guard(o, e.cfg.Reaper.Guard)
-		e.commit.added(e)
-	}
+	r.conclude(e, r.read, readAt)
 	if r.starting {
 		r.nextAt = e.now
+	}
+}
+
+// conclude commits the outcomes of the jobs whose leases were found expired at foundAt.
+func (r *reaper) conclude(e *Engine, leases []Lease, foundAt Time) {
+	for i := range leases {
+		o := e.commit.next(e, noSlot)
+		if r.outcome(e, o, &leases[i], foundAt); o.Guard != FenceDefault {
+			e.commit.guarded++
+		}
+		e.commit.added(e)
 	}
 }
 
@@ -144,6 +147,7 @@ func (r *reaper) write(e *Engine) {
 func (r *reaper) outcome(e *Engine, o *Outcome, l *Lease, foundAt Time) {
 	c := &e.cfg.Reaper
 	e.outcome(o, l, LeaseExpired, foundAt)
+	o.Guard = c.Guard
 	switch {
 	case c.BuryAt > 0 && l.Recoveries >= c.BuryAt, c.After == Bury:
 		o.Verb, o.Delay, o.due, o.Reaped = Bury, 0, 0, true

@@ -64,18 +64,17 @@ func (s *Store) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan
 			return nil
 		})
 	}
-	c := claimed{dst: dst, from: len(dst), terms: shapes, held: s.rules.options.Held, ended: from, next: engine.Forever}
+	c := claimed{terms: shapes, held: s.rules.options.Held, ended: from, next: engine.Forever}
 	b.Queue(statement, arguments...).Query(c.read)
 	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
 		return dst, engine.Forever, s.wrap("claim", err)
 	}
 	s.wakeIn(c.freed, engine.Forever)
-	sortBy(c.places, c.dst[c.from:])
 	s.fronts.end(c.ended, began, whole, c.next, !whole || s.isDear(ctx, time.Since(began)))
 	if c.next == 0 && promoted < most {
 		c.next = lockedPause
 	}
-	return c.dst, c.next, nil
+	return appendSorted(dst, c.got), c.next, nil
 }
 
 // planned returns the SQL statement for claims whose terms have the given shapes, after building indexes that it lacks.
@@ -130,21 +129,20 @@ func planArguments(arguments []any, t *engine.Term, s shape, from place, most in
 
 // claimed collects the leases, and the end positions, from the result rows of a claim's SQL statement.
 type claimed struct {
-	dst    []engine.Lease
-	from   int     // index in dst at which the answer begins
-	places []int64 // positions of the leases in the plan's order, see answerPart
-	next   time.Duration
-	terms  []shape                    // terms of the plan
-	held   bool                       // jobs are claimed before they are due, see engine.StoreOptions
-	ended  [engine.AnyClass + 1]place // index positions of the last jobs claimed, by the class of the term
-	freed  int                        // number of buried jobs with a serial key: the next of each key may be claimed
+	got   []placed // leases with their positions in the plan's order, see answerPart
+	next  time.Duration
+	terms []shape                    // terms of the plan
+	held  bool                       // jobs are claimed before they are due, see engine.StoreOptions
+	ended [engine.AnyClass + 1]place // index positions of the last jobs claimed, by the class of the term
+	freed int                        // number of buried jobs with a serial key: the next of each key may be claimed
 }
 
 func (c *claimed) read(rows pgx.Rows) error {
 	for rows.Next() {
 		r := row{values: rows.RawValues()}
-		if next := r.optional(); next != nil {
-			c.next = nonNegative(*next)
+		waits := r.values[0] != nil
+		if next := r.int64(); waits {
+			c.next = nonNegative(next)
 		}
 		if len(c.terms) == 0 || r.values[0] == nil {
 			continue
@@ -160,7 +158,7 @@ func (c *claimed) read(rows pgx.Rows) error {
 		} else if term.plain() && term.wait != waitLeave { // others leave out jobs before the last one that they take
 			c.ends(term.class, place{l.Priority, key})
 		}
-		c.dst, c.places = append(c.dst, l), append(c.places, at)
+		c.got = append(c.got, placed{at, l})
 	}
 	return rows.Err()
 }
@@ -172,22 +170,17 @@ func (c *claimed) ends(class engine.Class, at place) {
 	}
 }
 
-// sortBy sorts leases by their sort keys, held in a parallel slice, and then by job ID.
-func sortBy(places []int64, got []engine.Lease) {
-	order := make([]int, len(got))
-	for i := range order {
-		order[i] = i
+// placed is a lease with the position by which the answer to a call is sorted.
+type placed struct {
+	at int64
+	engine.Lease
+}
+
+// appendSorted appends leases to dst in the order of their positions, and then of job IDs.
+func appendSorted(dst []engine.Lease, got []placed) []engine.Lease {
+	slices.SortFunc(got, func(a, b placed) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.ID, b.ID)) })
+	for i := range got {
+		dst = append(dst, got[i].Lease)
 	}
-	before := func(a, b int) int {
-		return cmp.Or(cmp.Compare(places[a], places[b]), cmp.Compare(got[a].ID, got[b].ID))
-	}
-	if slices.IsSortedFunc(order, before) {
-		return
-	}
-	slices.SortFunc(order, before)
-	sorted := make([]engine.Lease, len(got))
-	for i, from := range order {
-		sorted[i] = got[from]
-	}
-	copy(got, sorted)
+	return dst
 }

@@ -35,15 +35,11 @@ from t n, unnest($1::bigint[], $2::integer[], $3::smallint[], $4::integer[], $5:
 // time numbers the jobs of a key. Keys share locks, called stripes: $2 lists them in order, $1 identifies the store.
 const lockSerials = "select pg_advisory_xact_lock($1, stripe) from unnest($2::integer[]) as stripe"
 
+// lockAllSerials is the SQL statement that takes the locks of all serial keys; $2 is their number.
+const lockAllSerials = "select pg_advisory_xact_lock($1, stripe) from generate_series(0, $2::integer - 1) as stripe"
+
 // stripes is the number of advisory locks shared by all serial keys, and the most that one call takes.
 const stripes = 64
-
-var allStripes = func() (all []int32) {
-	for i := range int32(stripes) {
-		all = append(all, i)
-	}
-	return all
-}()
 
 func (s *Store) serialLock() int32 { return int32(lockKey(s.schema + " serial")) }
 

@@ -101,17 +101,16 @@ func (s *Store) Recover(ctx context.Context, holder engine.EngineID, most int, g
 		return dst, wait, nil
 	}
 	began, next := time.Now(), engine.Forever
-	got := dst
-	var expired []int64 // time at which each lease expired
+	var got []placed // by expiry
 	b := &pgx.Batch{}
 	take := b.Queue(s.text.recover, int64(holder), nanoseconds(ttl), nanoseconds(grace), limit(most))
 	take.Query(func(rows pgx.Rows) error {
 		for rows.Next() {
 			r := row{values: rows.RawValues()}
-			was, at := engine.EngineID(r.int64()), r.int64()
+			was, expired := engine.EngineID(r.int64()), r.int64()
 			l := r.lease()
 			l.Holder = was
-			got, expired = append(got, l), append(expired, at)
+			got = append(got, placed{expired, l})
 		}
 		return rows.Err()
 	})
@@ -127,12 +126,11 @@ func (s *Store) Recover(ctx context.Context, holder engine.EngineID, most int, g
 		return dst, engine.Forever, s.wrap("recover", err)
 	}
 	took := time.Since(began)
-	s.fronts.reaped(took, len(expired) < most && s.isDear(ctx, took)) // all the rest at once
-	sortBy(expired, got[len(dst):])
-	if next == 0 && len(expired) < most {
+	s.fronts.reaped(took, len(got) < most && s.isDear(ctx, took)) // all the rest at once
+	if next == 0 && len(got) < most {
 		next = lockedPause
 	}
-	return got, next, nil
+	return appendSorted(dst, got), next, nil
 }
 
 // nonNegative returns a time that has passed or is left by the server's clock, in nanoseconds, as a duration: 0 if it

@@ -14,7 +14,8 @@ import (
 // the class without an index of that class, and so does an equality of IDs where the table was empty when it was
 // analyzed, see sameJob. Without terms there are no parameters.
 func planSQL(shapes []shape, r *rules) string {
-	w := planWriter{rules: r, next: 1 + len(r.claimArguments(0, 0, 0))}
+	w := planWriter{rules: r, next: 1 + len(r.claimArguments(0, 0, 0)),
+		parts: []string{"t as materialized (select now_ns() as now)"}}
 	for i := range shapes {
 		w.term(i, shapes)
 	}
@@ -207,10 +208,7 @@ func (w *planWriter) text() string {
 		next = "(select j.due_at from jobs j where j.state = 2" + since +
 			" order by j.due_at, j.id limit 1) - (select now from t)"
 	}
-	statement := "with recursive t as materialized (select now_ns() as now)"
-	for _, part := range w.parts {
-		statement += ",\n" + part
-	}
+	statement := "with recursive " + strings.Join(w.parts, ",\n")
 	from := "(select " + next + " as next) n"
 	if len(w.rows) > 0 {
 		rows := "select * from " + strings.Join(w.rows, " union all select * from ")

@@ -35,23 +35,12 @@ func (r *row) int64() int64 {
 
 func (r *row) int32() int32 { return int32(r.int64()) }
 
-func (r *row) duration() time.Duration { return time.Duration(r.int64()) }
-
-// optional returns the next column of a result row as an integer, or nil for null.
-func (r *row) optional() *int64 {
-	if r.values[0] == nil {
-		r.next()
-		return nil
-	}
-	return new(r.int64())
-}
-
 // lease reads a lease from a row with the columns of leaseColumns.
 func (r *row) lease() (l engine.Lease) {
 	l.ID, l.Kind, l.Priority = engine.JobID(r.int64()), engine.Kind(r.int32()), int16(r.int32())
 	l.Tenant, l.Token = engine.TenantID(r.int32()), engine.Token(r.int64())
 	l.Delivery, l.Charged, l.Failures, l.Recoveries, l.Snoozes = r.int32(), r.int32(), r.int32(), r.int32(), r.int32()
-	l.LastDelay, l.Waited, l.Age = r.duration(), r.duration(), nonNegative(r.int64())
+	l.LastDelay, l.Waited, l.Age = time.Duration(r.int64()), time.Duration(r.int64()), nonNegative(r.int64())
 	l.Payload = bytes.Clone(r.next()) // the original belongs to the connection
 	return l
 }

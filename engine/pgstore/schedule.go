@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -37,7 +38,7 @@ func (s *Store) Follow(ctx context.Context, sc Schedule) error {
 	for over == nil && !at.IsZero() && pause(ctx, time.Until(at)) {
 		switch err := s.enqueueFor(ctx, &sc, at); {
 		case err == nil, errors.Is(err, engine.ErrDuplicate):
-			at, over = sc.after(later(at, time.Now()))
+			at, over = sc.after(slices.MaxFunc([]time.Time{at, time.Now()}, time.Time.Compare))
 		case ctx.Err() != nil:
 		case !errors.Is(err, engine.ErrUnavailable):
 			return err
@@ -79,13 +80,6 @@ on conflict (name) do update set latest = excluded.latest where s.latest < exclu
 		announce()
 	}
 	return s.wrap(fmt.Sprintf("enqueue the job of schedule %s for %s", sc.Name, at.UTC().Format(time.RFC3339)), err)
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 // pause waits for the duration d or until ctx is done, and reports whether ctx is not done.

@@ -96,12 +96,9 @@ type plan struct {
 	lines []line
 }
 
-// key returns the key under which the SQL statement of a claim is cached: the shapes of the claim's terms as text.
-func key(shapes []shape) string { return fmt.Sprint(shapes) }
-
 // planOf returns the SQL statement, with its indexes, for claims whose terms have the given shapes, cached or new.
 func (s *Store) planOf(shapes []shape) *plan {
-	k := key(shapes)
+	k := fmt.Sprint(shapes)
 	found, ok := s.plans.Load(k)
 	if !ok {
 		made := &plan{sql: planSQL(shapes, &s.rules)}

@@ -41,11 +41,8 @@ func (s spread) String() string {
 
 // overrun returns the mean time for which a worker stays busy beyond the run time of its handler.
 func (t *timings) overrun() time.Duration {
-	sum := time.Duration(0)
-	for _, d := range t.delays.Overrun {
-		sum += d.For
-	}
-	return sum / time.Duration(max(1, len(t.delays.Overrun)))
+	sum := plain.Sum(t.delays.Overrun, func(s world.Sample) int64 { return int64(s.For) })
+	return time.Duration(sum) / time.Duration(max(1, len(t.delays.Overrun)))
 }
 
 // probe records the events of one engine and times its store calls: the call itself, the delay before it (from the

@@ -94,7 +94,8 @@ func noise(c *cobra.Command, f *noiseFlags) error {
 // scatters returns the scatter of each metric over the rounds of a candidate; tell is the share of a mean to detect.
 func scatters(c *candidate, tell float64) []scatter {
 	names, all := c.summary()
-	family := comparisons(names, all)
+	differ := func(name string) bool { return slices.Min(all[name].Values) != slices.Max(all[name].Values) }
+	family := 1 + plain.Count(names, differ) // comparisons that qbench compare makes: one is of the time per job
 	var list []scatter
 	for _, name := range names {
 		m := all[name]
@@ -119,14 +120,6 @@ func scatters(c *candidate, tell float64) []scatter {
 		list = append(list, x)
 	}
 	return list
-}
-
-// comparisons returns how many comparisons qbench compare makes for a benchmark with these metrics: one for each whose
-// values differ, and one for the time per job.
-func comparisons(names []string, all map[string]metricJSON) int {
-	return 1 + plain.Count(names, func(name string) bool {
-		return slices.Min(all[name].Values) != slices.Max(all[name].Values)
-	})
 }
 
 // printNoise prints the scatter of a candidate's metrics in the format of the flags; tell is the difference to detect.

@@ -357,11 +357,7 @@ func (p *prediction) roundsMet() (met int) {
 
 // unfed returns the number of jobs of the scenario that the real runs never enqueued.
 func (p *prediction) unfed() int64 {
-	var n int64
-	for _, r := range p.played {
-		n += r.unfed
-	}
-	return n
+	return plain.Sum(p.played, func(r *played) int64 { return r.unfed })
 }
 
 // relative returns the difference of two numbers, a − b, as a share of b: 0.1 if a is 10 % larger.

@@ -72,9 +72,8 @@ func (p *prediction) mechanism() (rows []mechanismJSON) {
 
 // writeMechanism prints a table of engine statistics of the simulated and the real runs, width columns wide.
 func (p *prediction) writeMechanism(out io.Writer, width int) {
-	const heading = "how the engines worked, on the wall clock (a claim is woken if new work caused it, and the gap is " +
-		"from the answer to a claim until the next one):"
-	fmt.Fprintf(out, "\n%s\n", strings.Join(text.Wrapped(heading, width), "\n"))
+	fmt.Fprintln(out, "\nhow the engines worked, on the wall clock (a claim is woken if new work caused it, and the gap is "+
+		"from the answer to a claim until the next one):")
 	t := text.Table{Columns: []text.Column{{Key: true, Wrap: true}, {Key: true}}}
 	for _, title := range []string{"attempts/s", "busy workers", "claims/s", "woken", "rows", "a claim", "gap",
 		"commits/s", "rows", "a commit"} {

@@ -158,7 +158,7 @@ func (r *rig) run(ctx context.Context, handler live.Handler, feed func(ctx conte
 // answered are sent once more, and the store answers as it would have then.
 func (r *rig) settle(ctx context.Context) (left, dead int64, err error) {
 	ctx = context.WithoutCancel(ctx)
-	if left, dead, err = r.left(ctx); err != nil {
+	if left, dead, err = countLeft(ctx, r.store, 0); err != nil {
 		return 0, 0, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, answerFor)
@@ -291,7 +291,7 @@ func (r *rig) watch(ctx context.Context, until time.Duration) {
 			r.timeUp() // calls under way are not cut off, so that their outcome is known
 		case fed && time.Since(asked) >= quietFor:
 			asked = time.Now()
-			left, _, err := r.left(ctx)
+			left, _, err := countLeft(ctx, r.store, 0)
 			if err == nil && left == 0 {
 				r.fail(errFinished)
 				return
@@ -304,9 +304,10 @@ func (r *rig) watch(ctx context.Context, until time.Duration) {
 	}
 }
 
-// left returns the numbers of unfinished (ready, waiting, in flight) and of dead jobs in the store.
-func (r *rig) left(ctx context.Context) (left, dead int64, err error) {
-	stats, err := r.store.Stats(ctx, 0)
+// countLeft returns the numbers of unfinished (ready, waiting, in flight) and of dead jobs in a store; with most above
+// 0, it may stop counting at so many of each.
+func countLeft(ctx context.Context, store engine.Store, most int) (left, dead int64, err error) {
+	stats, err := store.Stats(ctx, most)
 	if err != nil {
 		return 0, 0, storeError("count what is left", err)
 	}

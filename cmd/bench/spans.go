@@ -38,11 +38,8 @@ func within(spans []world.Span, from, to time.Duration) (sum time.Duration) {
 
 // shareOf returns the total length of spans as a share of the time whole, which they may be part of.
 func shareOf(spans []world.Span, whole time.Duration) float64 {
-	var sum time.Duration
-	for _, s := range spans {
-		sum += s.For
-	}
-	return sum.Seconds() / max(whole.Seconds(), 1e-9)
+	sum := plain.Sum(spans, func(s world.Span) int64 { return int64(s.For) })
+	return time.Duration(sum).Seconds() / max(whole.Seconds(), 1e-9)
 }
 
 // stalls returns the spans of time in which the engine was stalled: it did not read an answer, or begin a call.

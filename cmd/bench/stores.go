@@ -129,17 +129,14 @@ func (s *stores) openPostgres(ctx context.Context, options engine.StoreOptions) 
 	}
 	s.count++
 	schema := fmt.Sprintf("%s_%d", s.schemas, s.count)
-	o := pgstore.Options{Schema: schema, Store: options}
-	store, err := pgstore.Open(ctx, s.dsn, o)
-	interrupted := err != nil && ctx.Err() != nil
-	if interrupted { // the schema may exist: the store is opened once more, to drop it
-		again, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		defer cancel()
-		if store, err = pgstore.Open(again, s.dsn, o); err != nil {
-			err = context.Canceled
-		}
-	}
-	if err != nil { // whatever is not supported, the scenario asks for, and not the policy alone
+	// An interrupt ends the opening some seconds later: the schema may exist by then, and must be dropped.
+	opening, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(5*time.Second, cancel) })()
+	store, err := pgstore.Open(opening, s.dsn, pgstore.Options{Schema: schema, Store: options})
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, nil, context.Canceled
+	case err != nil: // whatever is not supported, the scenario asks for, and not the policy alone
 		return nil, nil, failed("", postgres, err)
 	}
 	drop := func() error {
@@ -151,7 +148,7 @@ func (s *stores) openPostgres(ctx context.Context, options engine.StoreOptions) 
 		}
 		return nil
 	}
-	if interrupted {
+	if ctx.Err() != nil {
 		return nil, nil, cmp.Or(drop(), context.Canceled)
 	}
 	return store, drop, nil

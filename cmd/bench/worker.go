@@ -317,8 +317,7 @@ func (p *process) awaitEmpty(ctx context.Context, stop func()) {
 			return
 		case <-time.After(200 * time.Millisecond):
 		}
-		if stats, err := p.store.Stats(ctx, 1); err == nil && stats.Ready == stats.Waiting && stats.Ready == stats.InFlight &&
-			stats.Ready == [engine.NumClasses]int{} {
+		if left, _, err := countLeft(ctx, p.store, 1); err == nil && left == 0 {
 			stop()
 			return
 		}

@@ -55,7 +55,9 @@ func startWorker(t *testing.T, ctx context.Context, dsn string, node int) *worke
 	if err := w.Start(); err != nil {
 		t.Fatal(err)
 	}
-	await(t, fmt.Sprintf("worker %d", node), func() bool { return strings.Contains(w.printed(), "SIGTERM drains; no --enqueue: jobs come from other processes alone\n") })
+	await(t, fmt.Sprintf("worker %d", node), func() bool {
+		return strings.Contains(w.printed(), "SIGTERM drains; no --enqueue: jobs come from other processes alone\n")
+	})
 	return w
 }
 

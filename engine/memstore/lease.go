@@ -21,34 +21,32 @@ type answeredBatch struct {
 	statuses []engine.Status // status of each outcome: the answer to another copy of the batch
 }
 
-// find returns the stored answer to the commit batch with sequence number seq, a status for each outcome; nil: none.
-func (a *answered) find(seq uint64) []engine.Status {
+// to returns the stored answer to the commit batch with sequence number seq, the statuses of its n outcomes, for
+// changes. That to a new batch is Unapplied for each, in a free entry if there is one.
+func (a *answered) to(seq uint64, n int) []engine.Status {
+	at := len(a.batches)
 	for i := range a.batches {
-		if a.batches[i].seq == seq {
-			return a.batches[i].statuses
+		b := &a.batches[i]
+		if b.seq == seq {
+			return b.statuses
 		}
-	}
-	return nil
-}
-
-// remember stores the answer to a commit batch, in a free entry if there is one.
-func (a *answered) remember(seq uint64, results []engine.Result) {
-	at := 0
-	for at < len(a.batches) && a.batches[at].seq > a.settled {
-		at++
+		if b.seq <= a.settled {
+			at = i
+		}
 	}
 	if at == len(a.batches) {
 		a.batches = append(a.batches, answeredBatch{})
 	}
 	b := &a.batches[at]
 	b.seq, b.statuses = seq, b.statuses[:0]
-	for i := range results {
-		b.statuses = append(b.statuses, results[i].Status)
+	for range n {
+		b.statuses = append(b.statuses, engine.Unapplied)
 	}
+	return b.statuses
 }
 
-// memoryOf returns the stored answers to an engine's commits, or nil if the engine's node has restarted and committed
-// since: a commit of an earlier life is accepted or refused by its fencing tokens alone.
+// memoryOf returns the stored answers to an engine's commits: none, and no later call finds what is added, if the
+// engine's node has restarted and committed since. A commit of an earlier life is judged by its fencing tokens alone.
 func (s *Store) memoryOf(e engine.EngineID) *answered {
 	node := int(e.Node())
 	for len(s.batches) <= node {
@@ -59,7 +57,7 @@ func (s *Store) memoryOf(e engine.EngineID) *answered {
 	case a.life < life:
 		*a = answered{life: life}
 	case a.life > life:
-		return nil
+		return &answered{}
 	}
 	return a
 }
@@ -68,38 +66,26 @@ func (s *Store) memoryOf(e engine.EngineID) *answered {
 func (s *Store) Commit(_ context.Context, b engine.Batch, dst []engine.Result) ([]engine.Result, error) {
 	s.mu.lock()
 	now := s.now()
-	memory := s.memoryOf(b.ID.Engine)
-	if memory != nil {
-		memory.settled = max(memory.settled, b.Settled)
-		if b.ID.Seq <= memory.settled {
-			for range b.Outcomes {
-				dst = append(dst, engine.Result{Status: engine.Applied.Again()})
-			}
-			s.mu.unlock()
-			return dst, nil
-		}
-		if earlier := memory.find(b.ID.Seq); earlier != nil {
-			for i := range earlier {
-				dst = append(dst, engine.Result{Status: earlier[i].Again()})
-				if r := &dst[len(dst)-1]; earlier[i] == engine.Unapplied {
-					r.Status = engine.Unapplied
-					s.apply(now, &b.Outcomes[i], r)
-					earlier[i] = r.Status
-				}
-			}
-			s.mu.unlock()
-			return dst, nil
-		}
-	}
 	n := len(b.Outcomes)
 	dst = slices.Grow(dst, n)[:len(dst)+n]
 	results := dst[len(dst)-n:]
-	for i := range results {
-		results[i] = engine.Result{}
-		s.apply(now, &b.Outcomes[i], &results[i])
+	memory, statuses := s.memoryOf(b.ID.Engine), []engine.Status(nil)
+	memory.settled = max(memory.settled, b.Settled)
+	settled := b.ID.Seq <= memory.settled
+	if !settled {
+		statuses = memory.to(b.ID.Seq, n)
 	}
-	if memory != nil && n > 0 {
-		memory.remember(b.ID.Seq, results)
+	for i := range results {
+		r := &results[i]
+		switch *r = (engine.Result{}); {
+		case settled:
+			r.Status = engine.Applied.Again()
+		case statuses[i] != engine.Unapplied:
+			r.Status = statuses[i].Again()
+		default:
+			s.apply(now, &b.Outcomes[i], r)
+			statuses[i] = r.Status
+		}
 	}
 	s.mu.unlock()
 	return dst, nil

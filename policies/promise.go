@@ -2,43 +2,16 @@ package policies
 
 import (
 	"fmt"
-	"time"
 
 	"qsim/engine"
 	"qsim/engine/bound"
-	"qsim/engine/quantity"
 )
 
-// Promise lists the guarantees of a policy, for the invariant checker to verify claim by claim from the recorded events
-// of a run, or by Law from the policy's plans. The zero Promise guarantees nothing.
-type Promise struct {
-	Conserving bool           // no worker idles while a job is ready
-	Ranked     bool           // no job is claimed before a ready one of higher priority in the same term (part of a claim)
-	Ordered    bool           // claims go by Order (OldestReady, NewestReady: within a priority), fresh and retry alike
-	Order      engine.Order   //
-	Rule       *engine.Rule   // parameters of Order; nil if it has none
-	Capped     bool           // each node has at most Cap retries in flight
-	Cap        int            // most retries in flight if Capped
-	Lanes      bool           // and each node has at most (its workers − Cap) fresh jobs in flight
-	Ration     bound.Ration   // retries are rationed: how many claims pay for one
-	Brakes     []bound.Brake  // jobs are held back after failures: which, and for how long
-	Interval   time.Duration  // longest time ready of a claimed job, unless its claim buried Buries; 0: none; see Sheds
-	Buries     int            // most late jobs that one claim buries
-	Exact      bool           // while both classes are ready, fresh jobs get Share of the claims, to less than one claim
-	Share      quantity.Share // share of the claims that goes to fresh jobs, in the mean unless Exact; 0: no guarantee
-	Sheds      time.Duration  // the policy may bury jobs that have been ready for longer than this; 0: it buries none
-	Starves    bool           // the policy may leave retries ready for ever, although nothing fails any more
-	Law        func() Law     // makes a checker of one node's plans, for guarantees that no event shows; nil: none
-}
+// Promise lists the guarantees of a policy, for the invariant checker to verify.
+type Promise = bound.Promise
 
-// Law checks the plans of one engine's policy, one after the other, for guarantees that recorded events do not show. It
-// receives the same observations as the policy.
-type Law interface {
-	// Plan checks the plan (terms) made for the state v, and returns the breach of a guarantee, a sentence without full
-	// stop; "": none.
-	Plan(v *engine.View, terms []engine.Term) string
-	Observe(o *engine.Observation)
-}
+// Law checks the plans of one engine's policy for guarantees that recorded events do not show.
+type Law = bound.Law
 
 // law is a Law (plan checker) made of two functions, which share the variables around them as its state.
 type law struct {

@@ -27,7 +27,7 @@ type budget struct {
 // of today, and with -rewrite they become the ceilings.
 var budgets = []budget{
 	{"engine", 3371, 2850},
-	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
+	{"engine/bound", 60, 60}, // of which policies and the checker know: neither knows the other
 	{"engine/check", 3210, 1650},
 	{"engine/dist", 1027, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know

@@ -17,7 +17,7 @@ var mayImport = map[string][]string{
 	"engine/dist":         {},
 	"engine/fault":        {"engine", "engine/dist"},
 	"engine/quantity":     {},
-	"engine/bound":        {"engine"},
+	"engine/bound":        {"engine", "engine/quantity"},
 	"engine/unfinished":   {"engine"},
 	"engine/check":        {"engine", "engine/bound", "engine/unfinished"},
 	"engine/memstore":     {"engine", "engine/heap", "engine/unfinished"},

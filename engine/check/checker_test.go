@@ -9,6 +9,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/check"
+	"qsim/engine/quantity"
 	"qsim/engine/unfinished"
 )
 
@@ -259,7 +260,7 @@ func TestBreaches(t *testing.T) {
 		{"ends without having begun", begun().lease(1, 0, 1, 0, 0).finish(1, 0, 0, 1, engine.NoError), nil, "I-10"},
 		{"three run on two workers", (&story{}).up().enqueue(1).enqueue(2).enqueue(3).lease(1, 0, 1, 0, 0).start(1, 0, 0, 1).lease(2, 0, 1, 0, 0).start(2, 0, 1, 1).lease(3, 0, 1, 0, 0).start(3, 0, 2, 1), nil, "I-10"},
 		{"goes on without its process", running().add(engine.Event{Kind: engine.NodeDown}), nil, "I-10"},
-		{"two retries where one may run", begun().failAgain(1, engine.Timeout).lease(1, 0, 2, 0, time.Second).start(1, 0, 0, 2), func(r *check.Rules) { r.Holds.Caps[engine.Retry] = 1 }, "I-11"},
+		{"two retries where one may run", begun().failAgain(1, engine.Timeout).lease(1, 0, 2, 0, time.Second).start(1, 0, 0, 2), func(r *check.Rules) { r.Capped = true }, "I-11"},
 		{"a wait that was none", begun().lease(1, 0, 1, time.Second, 0), nil, "I-15"},
 		{"an outcome that comes again", failed().commit(engine.Nacked, 1, 1, engine.Timeout, time.Second).add(engine.Event{Kind: engine.Fenced, Job: 1, Token: 1, Error: engine.Timeout}), nil, "I-16"},
 		{"an outcome of a reaper that comes again", expired().add(engine.Event{Kind: engine.Fenced, Job: 1, Node: 1, Token: 2, Error: engine.LeaseExpired}), nil, "I-16"},
@@ -489,7 +490,7 @@ func TestStoreAgainstRecord(t *testing.T) {
 // left a class empty.
 func TestShareOfClaims(t *testing.T) {
 	r := rules()
-	r.Fresh = check.Share{Num: 1, Den: 2}
+	r.Exact, r.Share = true, quantity.Fraction(1, 2)
 	c := check.New(r)
 	s := (&story{}).up()
 	for job := engine.JobID(1); job <= 20; job++ {
@@ -517,7 +518,7 @@ func TestShareOfClaims(t *testing.T) {
 // at the same time of which it begins a job, too.
 func TestShareOfOvertakenClaims(t *testing.T) {
 	r := rules()
-	r.Fresh, r.Node.Workers = check.Share{Num: 1, Den: 2}, 20
+	r.Exact, r.Share, r.Node.Workers = true, quantity.Fraction(1, 2), 20
 	c := check.New(r)
 	s, heard := (&story{}).up(), 0
 	for job := engine.JobID(1); job <= 30; job++ {

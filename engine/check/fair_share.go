@@ -21,7 +21,7 @@ func (c *Checker) share(l *claim) (o owed, counts bool) {
 	case l.before[engine.Fresh] == l.claimed[engine.Fresh], l.before[engine.Retry] == l.claimed[engine.Retry]:
 		return owed{}, false
 	default:
-		o.sum += (fresh+retry)*c.rules.Fresh.Num - fresh*c.rules.Fresh.Den
+		o.sum += (fresh+retry)*c.d.num - fresh*c.d.den
 		o.since += fresh + retry
 	}
 	return o, true
@@ -29,7 +29,7 @@ func (c *Checker) share(l *claim) (o owed, counts bool) {
 
 // sharesClaims checks that up to the latest claim, fresh jobs have got their guaranteed share of a node's claims.
 func (c *Checker) sharesClaims(*subject) bool {
-	l, den := &c.claim, c.rules.Fresh.Den
+	l, den := &c.claim, c.d.den
 	if !l.open {
 		return false
 	}

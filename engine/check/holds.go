@@ -1,23 +1,9 @@
 package check
 
 import (
-	"time"
-
 	"qsim/engine"
 	"qsim/engine/bound"
 )
-
-// Holds are the bounds that a policy guarantees on the jobs that a process begins: caps, a retry budget, pauses after
-// failures, burials by age. The checker judges them by events alone, not by plans. A zero field guarantees nothing.
-type Holds struct {
-	Caps   [engine.NumClasses]int // by class, most jobs that a process may run at once, plus one; 0: no cap
-	Ration bound.Ration           // retry budget: how many first claims or successes pay for a retry
-	Brakes []bound.Brake          // circuit breakers: which jobs are held back after how many failures
-	// Interval is the longest time ready of a job that may still be claimed, unless its claim has buried Buries; what has
-	// waited for less is not buried within Interval after the queue of its process was empty.
-	Interval time.Duration
-	Buries   int
-}
 
 // spent is the state of one process's retry budget (bound.Ration): what retries have cost, and other jobs earned.
 type spent struct {
@@ -36,7 +22,7 @@ type braking struct {
 
 // paysForRetries checks that a process begins no more retries than its policy's retry budget (bound.Ration) pays for.
 func (c *Checker) paysForRetries(s *subject) bool {
-	r, of, n := &c.rules.Holds.Ration, &s.n.plans.spent, s.n
+	r, of, n := &c.rules.Ration, &s.n.plans.spent, s.n
 	retry, early := s.Class == engine.Retry, r.Window+r.Earlier+c.rules.Node.CallTimeout
 	switch {
 	case s.Kind == engine.Leased && !retry && r.Window > 0:
@@ -74,10 +60,10 @@ func since(times []engine.Time, from engine.Time) []engine.Time {
 func (c *Checker) brakes(s *subject) (held bool) {
 	n := s.n
 	if n.plans.brakes == nil {
-		n.plans.brakes = make([]braking, len(c.rules.Holds.Brakes))
+		n.plans.brakes = make([]braking, len(c.rules.Brakes))
 	}
 	for i := range n.plans.brakes {
-		b, of := &c.rules.Holds.Brakes[i], &n.plans.brakes[i]
+		b, of := &c.rules.Brakes[i], &n.plans.brakes[i]
 		switch {
 		case b.Class != engine.AnyClass && b.Class != s.Class, !b.Kinds.Has(s.JobKind): // it is for others
 		case s.Kind == engine.Started:
@@ -118,12 +104,12 @@ func (c *Checker) keepsBack(s *subject, b *bound.Brake, of *braking) bool {
 	return true
 }
 
-// buriesLate checks Holds.Interval, the longest time ready of a claimed job: a claim takes an older one only after
-// burying Holds.Buries others, and buries no younger one if the queue was empty within the last Interval.
+// buriesLate checks Promise.Interval, the longest time ready of a claimed job: a claim takes an older one only after
+// burying Buries others, and buries no younger one if the queue was empty within the last Interval.
 func (c *Checker) buriesLate(s *subject) bool {
-	waited, n, most := c.now.Sub(s.j.ready), s.n, c.rules.Holds.Interval
+	waited, n, most := c.now.Sub(s.j.ready), s.n, c.rules.Interval
 	if s.Kind == engine.Leased {
-		return waited <= most || n.plans.buried >= c.rules.Holds.Buries ||
+		return waited <= most || n.plans.buried >= c.rules.Buries ||
 			c.complain(Shares, "it has been ready for %v, and is to be buried after %v", waited, most)
 	}
 	if s.Error == engine.NoError {

@@ -44,12 +44,12 @@ func (s *story) shed(job engine.JobID) *story {
 func TestHolds(t *testing.T) {
 	const ns = time.Nanosecond
 	bad, good := engine.Timeout, engine.NoError
-	bucket := check.Holds{Ration: bound.Ration{Burst: 4, Cost: 2, Succeeded: [engine.NumClasses]int64{engine.Fresh: 1, engine.Retry: 2}}}
-	budget := check.Holds{Ration: bound.Ration{Burst: 2, Cost: 1, Window: 9 * time.Second}}
-	earned := check.Holds{Ration: bound.Ration{Cost: 2, Claimed: 1, Window: 9 * time.Second, Earlier: time.Second}}
-	spaced := check.Holds{Brakes: []bound.Brake{{Class: engine.AnyClass, Failures: 2, Every: 10 * time.Second}}}
-	few := check.Holds{Brakes: []bound.Brake{{Class: engine.Retry, Failures: 2, AtOnce: 1}}}
-	late := check.Holds{Interval: 10 * time.Second, Buries: 1}
+	bucket := bound.Promise{Ration: bound.Ration{Burst: 4, Cost: 2, Succeeded: [engine.NumClasses]int64{engine.Fresh: 1, engine.Retry: 2}}}
+	budget := bound.Promise{Ration: bound.Ration{Burst: 2, Cost: 1, Window: 9 * time.Second}}
+	earned := bound.Promise{Ration: bound.Ration{Cost: 2, Claimed: 1, Window: 9 * time.Second, Earlier: time.Second}}
+	spaced := bound.Promise{Brakes: []bound.Brake{{Class: engine.AnyClass, Failures: 2, Every: 10 * time.Second}}}
+	few := bound.Promise{Brakes: []bound.Brake{{Class: engine.Retry, Failures: 2, AtOnce: 1}}}
+	late := bound.Promise{Interval: 10 * time.Second, Buries: 1}
 	two := func() *story { return failing(4).retry(1, bad).retry(2, bad) }
 	// The second of two jobs began before they failed, and is still at it.
 	beside := func() *story {
@@ -76,7 +76,7 @@ func TestHolds(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name  string
-		holds check.Holds
+		holds bound.Promise
 		story *story
 		rules func(r *check.Rules)
 		want  string
@@ -118,14 +118,17 @@ func TestHolds(t *testing.T) {
 		{"a timeout counts once", spaced, timedOut(false), nil, ""},
 		{"and not at all while its handler is waited for", spaced, timedOut(true), nil, ""},
 		{"the process was frozen in between", spaced, failing(2).freeze().begin(1, 0), nil, ""},
-		{"others are not held back", check.Holds{Brakes: []bound.Brake{{Class: engine.AnyClass, Kinds: 2, Failures: 2, Every: time.Hour}}},
+		{"others are not held back", bound.Promise{Brakes: []bound.Brake{{Class: engine.AnyClass, Kinds: 2, Failures: 2, Every: time.Hour}}},
 			failing(2).begin(1, 0), nil, ""},
 		{"after two failures one at once", few, two().after(ns).begin(3, 0).begin(4, 1), nil, "I-11"},
 		{"one after the other", few, two().after(ns).retry(3, bad).begin(4, 1), nil, ""},
 		{"after a success two at once", few, failing(4).retry(1, bad).retry(2, good).after(ns).begin(3, 0).begin(4, 1), nil, ""},
 		{"first attempts do not count", few, failing(4).after(ns).begin(3, 0).begin(4, 1), nil, ""},
-		{"two fresh jobs where one may run", check.Holds{Caps: [engine.NumClasses]int{engine.Fresh: 2}},
+		{"two fresh jobs where one may run", bound.Promise{Lanes: true, Cap: 1},
 			running().enqueue(2).lease(2, 0, 1, 0, 0).start(2, 0, 1, 1), nil, "I-11"},
+		{"two fresh jobs, of which one may be late", bound.Promise{Lanes: true, Cap: 1},
+			running().enqueue(2).lease(2, 0, 1, 0, 0).start(2, 0, 1, 1), func(r *check.Rules) { r.Node.Lease.RunLate = true }, ""},
+		{"the second may be late", few, two().after(ns).begin(3, 0).begin(4, 1), func(r *check.Rules) { r.Node.Lease.RunLate = true }, ""},
 		{"a job is claimed in time", late, later().after(10*time.Second).lease(1, 0, 1, 10*time.Second, 10*time.Second), conserving, ""},
 		{"and one too late", late, later().after(10*time.Second+ns).lease(1, 0, 1, 10*time.Second+ns, 10*time.Second+ns), conserving, "I-11"},
 		{"one too late beside one that was buried", late, later().enqueue(2).until(20*time.Second).claimed(2).shed(1).lease(2, 0, 1, 19*time.Second, 19*time.Second), conserving, ""},
@@ -142,7 +145,8 @@ func TestHolds(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := rules()
-			r.Retries, r.Sheds, r.Holds = nil, 5*time.Second, tt.holds
+			r.Retries, r.Promise = nil, tt.holds
+			r.Sheds = 5 * time.Second
 			if tt.rules != nil {
 				tt.rules(&r)
 			}

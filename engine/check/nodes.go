@@ -47,8 +47,8 @@ type plans struct {
 	at      engine.Time
 	under   bool // the answer to a claim of this life is under way, or lost, or an error
 	spent   spent
-	brakes  []braking   // by index of Holds.Brakes; nil: none has counted in this life
-	buried  int         // jobs that its latest claim has buried, where Holds.Interval is set
+	brakes  []braking   // by index of Promise.Brakes; nil: none has counted in this life
+	buried  int         // jobs that its latest claim has buried, where Promise.Interval is set
 	emptied engine.Time // time of the latest claim in this life that found the queue empty; 0: none did
 }
 

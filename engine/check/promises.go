@@ -221,7 +221,7 @@ func (c *Checker) handsBack(s *subject) bool {
 }
 
 func (c *Checker) keepsToCap(s *subject) bool {
-	most, running := c.rules.Holds.Caps[s.Class]-1, s.n.retries
+	most, running := c.d.caps[s.Class]-1, s.n.retries
 	if s.Class == engine.Fresh {
 		running = s.n.busy - s.n.retries
 	}

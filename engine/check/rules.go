@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/bound"
 )
 
 // Rules are the guarantees of a run that the checker verifies against its events. A zero field guarantees nothing.
@@ -20,16 +21,13 @@ type Rules struct {
 	Retries []Retry
 	Serial  func(engine.JobID) uint32 // returns a job's serial key; nil: no keys, or no order guaranteed
 	Keyed   bool                      // jobs may have serial keys, whatever Serial is
-	Sheds   time.Duration             // claims may bury jobs that have been ready for longer than this; 0: none
-	Starves bool                      // retries may stay ready for ever
 	Redrive Redrive
 	// LostWaiting reports whether a waiting job may be left at the end because a process died while making it ready;
 	// nil: none may. LostInFlight allows jobs in flight without a holder to be left, because their lease may never end.
 	LostWaiting  func(engine.JobID) bool
 	LostInFlight bool
 
-	Holds Holds
-	Fresh Share
+	bound.Promise // what the policy guarantees; claims go by priority, or in an order, only where Priorities are known
 
 	// Calm is the time after which no faults are injected and none makes an execution fail: the bounds below hold from
 	// then on. Never: not at all.
@@ -44,8 +42,6 @@ type Rules struct {
 	Wait time.Duration
 	// Settled is the time after which no call takes effect that was made before Calm. 0: not guaranteed.
 	Settled engine.Time
-	// Conserving reports whether the policy leaves no worker idle while a job is ready (work-conserving).
-	Conserving bool
 	// Heard is the time after which no executed call was made while calls were lost, refused or late,
 	// and Trip the longest time from a call to its answer, if none of that happens. 0: not guaranteed.
 	Heard engine.Time
@@ -56,15 +52,9 @@ type Rules struct {
 	Stalls bool
 	// Heeds reports whether handlers end at once when they are cancelled.
 	Heeds bool
-	// Ranked reports whether the policy claims the most urgent jobs of a class, those with the smallest of Priorities,
-	// first.
-	Ranked     bool
-	Priorities []int16 // by job kind; kinds past the end have the last one's. None: no order is checked.
-	// Order is the order in which the policy claims jobs, if Ordered is set, with the parameters Rule; OldestReady and
-	// NewestReady are checked among jobs of one kind.
-	Order   engine.Order
-	Rule    *engine.Rule
-	Ordered bool
+	// Priorities are those by job kind, the smallest the most urgent; kinds past the end have the last one's. None: no
+	// order is checked but OldestReady and NewestReady, among jobs of one kind.
+	Priorities []int16
 	// Commits is the longest time after Calm from the end of an execution until its outcome is committed, if it is the
 	// only one, plus CommitEach for each other outcome that its process has to commit. 0: not guaranteed.
 	Commits, CommitEach time.Duration
@@ -82,10 +72,6 @@ type Rules struct {
 // Redrive holds how the redrives of a run, which make dead jobs ready again, change a job's count of used attempts:
 // some reset it to 0 (Resets), some keep it (Keeps).
 type Redrive struct{ Resets, Keeps bool }
-
-// Share is the share Num / Den of the claims of each node that is guaranteed to fresh jobs, to within one claim, while
-// fresh jobs and retries are both ready. With Den 0 no share is guaranteed.
-type Share struct{ Num, Den int64 }
 
 // Soon holds upper bounds, shorter than poll intervals, on reaction times such as from ready to claimed; 0: no bound.
 type Soon struct {
@@ -132,7 +118,9 @@ type derived struct {
 	whole     bool               // every ready job may be claimed
 	idle      bool               // workers are not idle for long while jobs are ready
 	recovers  bool               // leases that have ended are recovered in time
-	shares    bool               // a share of claims is guaranteed to fresh jobs
+	shares    bool               // the share num/den of claims is guaranteed to fresh jobs
+	num, den  int64              //
+	planned   bool               // a process begins only what its policy has planned
 	fills     bool               // claims use the whole capacity of their node
 	explained bool               // waits are explained by busy workers
 	ranked    bool               // the most urgent jobs of a class are claimed first
@@ -150,7 +138,8 @@ type derived struct {
 	way       time.Duration      // see Rules.Way
 	// led is the shortest time for which another node must have led if it recovered leases between two recoveries of one
 	// node; 0: no leader is needed.
-	led time.Duration
+	led  time.Duration
+	caps [engine.NumClasses]int // by class, most jobs that a process may run at once, plus one; 0: no cap
 }
 
 func (r *Rules) derive() derived {
@@ -173,7 +162,15 @@ func (r *Rules) derive() derived {
 	d.limited = r.Store.MaxInFlight > 0 || slices.ContainsFunc(r.Store.MaxRunning, func(n int) bool { return n > 0 })
 	// Jobs that may not be claimed although they are ready make a class look empty.
 	d.whole = !d.limited && r.Serial == nil && !r.Keyed && !r.Store.Held
-	d.shares = r.Fresh.Den > 0 && d.whole
+	d.shares = r.Exact && d.whole
+	d.num, d.den = r.Share.Fraction()
+	d.planned = !l.RunLate && !r.Store.Held // leases that come late, or were held, run regardless of the policy
+	if d.planned && r.Capped {
+		d.caps[engine.Retry] = r.Cap + 1
+	}
+	if d.planned && r.Lanes {
+		d.caps[engine.Fresh] = r.Node.Workers - r.Cap + 1
+	}
 	d.fills = r.Conserving && d.known && d.whole && r.Sheds == 0 && !l.RunLate
 	d.idle = r.Idle > 0 && d.whole && r.Node.Fetch.Cooldown == 0
 	d.recovers = r.Recover > 0 && d.timed && !reaper.Off && !r.LostInFlight
@@ -261,9 +258,9 @@ func (r *Rules) ofExecutions(d *derived) []rule {
 		{Leases, Heartbeats, started, beats, func(c *Checker, s *subject) bool {
 			return s.j != nil && c.heldFor(s.j) > c.d.beat && !s.n.returnsLate && c.beats(s.n, s.j, s.Token, c.heldFor(s.j))
 		}},
-		{Shares, noProbe, started, r.Holds.Caps != [engine.NumClasses]int{}, (*Checker).keepsToCap},
-		{Shares, HeldBack, started | leased | of(engine.Finished), r.Holds.Ration.Cost > 0, (*Checker).paysForRetries},
-		{Shares, HeldBack, started | ended, len(r.Holds.Brakes) > 0, (*Checker).brakes},
+		{Shares, noProbe, started, d.caps != [engine.NumClasses]int{}, (*Checker).keepsToCap},
+		{Shares, HeldBack, started | leased | of(engine.Finished), d.planned && r.Ration.Cost > 0, (*Checker).paysForRetries},
+		{Shares, HeldBack, started | ended, d.planned && len(r.Brakes) > 0, (*Checker).brakes},
 		{Effects, uncounted, ended, len(r.Node.Kinds) > 0 || r.Heeds, (*Checker).endsInTime},
 		{Leases, Heartbeats, ended, beats, func(c *Checker, s *subject) bool {
 			had := c.now.Sub(s.x.started)
@@ -286,7 +283,7 @@ func (r *Rules) ofLeases(d *derived) []rule {
 		{Due, noProbe, promoted, r.Promote > 0 && r.Store.Promoted, (*Checker).isPromotedInTime},
 		{Due, noProbe, leased, true, (*Checker).isGranted},
 		{Due, uncounted, leased, r.Serial != nil, (*Checker).isFirstOfKey},
-		{Shares, noProbe, leased | of(engine.Buried), r.Holds.Interval > 0, (*Checker).buriesLate},
+		{Shares, noProbe, leased | of(engine.Buried), r.Interval > 0, (*Checker).buriesLate},
 		{Starvation, Explained, leased, d.explained, (*Checker).loadExplains},
 		{Starvation, noProbe, leased, r.Wait > 0, (*Checker).waitedBriefly},
 		{Due, uncounted, leased, d.aged, (*Checker).comesByAge},

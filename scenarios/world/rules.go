@@ -35,7 +35,7 @@ func (w *world) rules(seed uint64) check.Rules {
 func (w *world) promises(rand keyed.Rand) check.Rules {
 	sc := w.sc
 	r := check.Rules{Store: w.store, Node: w.node, Nodes: int(sc.Engine.Nodes), Calm: engine.Never,
-		LostInFlight: sc.Engine.Ack.Value() || w.node.Lease.OfNode}
+		LostInFlight: sc.Engine.Ack.Value() || w.node.Lease.OfNode, Promise: policies.Guarantees(w.policy())}
 	if sc.Engine.Promoter.Gap > 0 {
 		r.LostWaiting = func(engine.JobID) bool { return true }
 	}
@@ -54,14 +54,13 @@ func (w *world) promises(rand keyed.Rand) check.Rules {
 	r.Stalls = sc.Does(fault.StallReaper)
 	r.Heeds = !slices.ContainsFunc(sc.Jobs, func(j scenarios.JobClass) bool { return j.IgnoresCancel }) &&
 		!slices.ContainsFunc(sc.Storms, func(s scenarios.Storm) bool { return s.Effect().Extra > 0 })
-	r.Conserving = policyRules(&r, w.policy())
 	for _, c := range t.controls {
 		d := &r.Redrive
 		d.Resets, d.Keeps = d.Resets || c.Reset, d.Keeps || c.Kind == fault.Redrive && !c.Reset
 	}
 	for i := range t.faults {
 		if f := &t.faults[i]; f.Duplicate > 0 && f.Ops[engine.OpClaim] {
-			r.Fresh.Den = 0 // a claim executed twice may claim jobs that its node did not count
+			r.Exact = false // a claim executed twice may claim jobs that its node did not count
 		}
 	}
 	return r
@@ -71,29 +70,6 @@ func (w *world) promises(rand keyed.Rand) check.Rules {
 func retryRules(b *policies.Backoff) check.Retry {
 	return check.Retry{MaxAttempts: int32(min(b.MaxAttempts, 1<<30)), ByFailure: b.Count == policies.CountFailure,
 		Never: b.Never, Free: b.Free, FreeMax: int32(min(b.FreeMax, 1<<30)), Delay: delayBounds(b)}
-}
-
-// policyRules adds the guarantees of a policy to the rules r, for nodes configured as in r. It returns whether the
-// policy leaves no worker idle while a job is ready.
-func policyRules(r *check.Rules, p engine.Policy) (workConserving bool) {
-	g := policies.Guarantees(p)
-	r.Ranked, r.Ordered, r.Order, r.Rule, r.Sheds, r.Starves = g.Ranked, g.Ordered, g.Order, g.Rule, g.Sheds, g.Starves
-	// Leases that come late, or were held, run regardless of the policy.
-	asPlanned := !r.Node.Lease.RunLate && !r.Store.Held
-	if g.Capped && asPlanned {
-		r.Holds.Caps[engine.Retry] = g.Cap + 1
-	}
-	if g.Lanes && asPlanned {
-		r.Holds.Caps[engine.Fresh] = r.Node.Workers - g.Cap + 1
-	}
-	if asPlanned {
-		r.Holds.Ration, r.Holds.Brakes = g.Ration, g.Brakes
-	}
-	r.Holds.Interval, r.Holds.Buries = g.Interval, g.Buries
-	if num, den := g.Share.Fraction(); g.Exact {
-		r.Fresh = check.Share{Num: num, Den: den}
-	}
-	return g.Conserving
 }
 
 // lastStorm returns the end of the last storm, including calls that it delayed; Never if a storm has no end. Storms may

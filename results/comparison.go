@@ -14,13 +14,15 @@ import (
 
 // Comparison holds the differences between two results of one scenario.
 type Comparison struct {
-	Scenario string   `json:"scenario"` // name of the scenario
-	Base     Side     `json:"base"`     // the earlier result
-	New      Side     `json:"new"`      // the later result
-	Paired   bool     `json:"paired"`   // both have the same seeds: differences are paired by seed; else two samples
-	Gate     Gate     `json:"-"`        // limit given to Compare
-	Changes  []Change `json:"-"`        // changes of all metrics, by policy, then by query
-	Warnings []string `json:"warnings"` // warnings as sentences
+	Scenario string `json:"scenario"` // name of the scenario
+	Base     Side   `json:"base"`     // the earlier result
+	New      Side   `json:"new"`      // the later result
+	// Keys of the scenario that have another value in the later result, in the order of the language
+	Keys     []KeyChange `json:"keys,omitempty"`
+	Paired   bool        `json:"paired"`   // both have the same seeds: differences are paired by seed; else two samples
+	Gate     Gate        `json:"-"`        // limit given to Compare
+	Changes  []Change    `json:"-"`        // changes of all metrics, by policy, then by query
+	Warnings []string    `json:"warnings"` // warnings as sentences
 	// Share of the base value within which a difference counts as none
 	SameWithin float64 `json:"same_within"`
 	// Exit code: 0 nothing is worse than allowed, 1 something is, or under --strict may be
@@ -34,6 +36,19 @@ type Side struct {
 	Seeds      []uint64 `json:"seeds"`             // seeds that every policy finished
 	Partial    bool     `json:"partial"`           // the run was interrupted
 	Version    string   `json:"made_by,omitempty"` // version of the program that ran it
+}
+
+// KeyChange is a key of the scenario with its value in each of two results; "": the result does not have the key.
+type KeyChange struct {
+	Key  string `json:"key"`  // path as for --set
+	Base string `json:"base"` // value in the earlier result
+	New  string `json:"new"`  // value in the later result
+}
+
+// String returns the change as "engine.workers: 8 → 6"; long values are cut.
+func (k KeyChange) String() string {
+	value := func(v string) string { return cmp.Or(plain.Shorten(v, 40), plain.Missing) }
+	return fmt.Sprintf("%s: %s → %s", k.Key, value(k.Base), value(k.New))
 }
 
 // Gate is the limit beyond which a change for the worse counts as a regression.
@@ -113,6 +128,33 @@ func (c *Change) Words() ChangeWords {
 type Named struct {
 	*Summary
 	Name, Version string
+	Keys          []KeyValue // keys of the scenario that may make results differ; nil: unknown
+}
+
+// KeyValue is a key of a scenario, by its path, and its value.
+type KeyValue struct{ Key, Value string }
+
+// keyChanges returns the keys whose values differ, first those of new in their order; none if a side is unknown.
+func keyChanges(base, new []KeyValue) (changes []KeyChange) {
+	if base == nil || new == nil {
+		return nil
+	}
+	before := make(map[string]string, len(base))
+	for _, k := range base {
+		before[k.Key] = k.Value
+	}
+	for _, k := range new {
+		if was, there := before[k.Key]; !there || was != k.Value {
+			changes = append(changes, KeyChange{k.Key, was, k.Value})
+		}
+		delete(before, k.Key)
+	}
+	for _, k := range base {
+		if was, gone := before[k.Key]; gone {
+			changes = append(changes, KeyChange{k.Key, was, ""})
+		}
+	}
+	return changes
 }
 
 // Compare compares two results of the same scenario, for each policy label found in both, paired by seed if both have
@@ -122,6 +164,7 @@ func Compare(base, new Named, queries []measure.Query, gate Gate) (*Comparison, 
 	c := &Comparison{Scenario: base.Scenario, Gate: gate, Paired: slices.Equal(base.Seeds, new.Seeds),
 		Base: Side{base.Name, base.ConfigHash, base.Seeds, base.Partial, base.Version},
 		New:  Side{new.Name, new.ConfigHash, new.Seeds, new.Partial, new.Version}}
+	c.Keys = keyChanges(base.Keys, new.Keys)
 	if err := c.compare(base.Summary, new.Summary, queries); err != nil {
 		return nil, fmt.Errorf("compare %s with %s: %w", base.Name, new.Name, err)
 	}

@@ -51,7 +51,7 @@ func compared(t *testing.T, base, new *Summary, gate Gate) *Comparison {
 	for _, e := range base.Policies[0].Metrics {
 		queries = append(queries, e.Query)
 	}
-	c, err := Compare(Named{base, "old", ""}, Named{new, "new", ""}, queries, gate)
+	c, err := Compare(Named{Summary: base, Name: "old"}, Named{Summary: new, Name: "new"}, queries, gate)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -359,7 +359,7 @@ func TestCompareWarnsAndRefuses(t *testing.T) {
 		{"another policy", plain, two("Z"), "", "the policies differ: A and Z", false},
 		{"another version", plain, plain, "0.0.9", "different versions of the program, 0.1.0 and 0.0.9", false},
 	} {
-		c, err := Compare(Named{of(tt.base), "old", "0.1.0"}, Named{of(tt.new), "new", tt.version}, nil, Gate{})
+		c, err := Compare(Named{of(tt.base), "old", "0.1.0", nil}, Named{of(tt.new), "new", tt.version, nil}, nil, Gate{})
 		got := ""
 		switch {
 		case err != nil:

@@ -21,6 +21,7 @@ import (
 	"qsim/results/report"
 	"qsim/results/text"
 	"qsim/scenarios"
+	"qsim/scenarios/origins"
 	"qsim/scenarios/world"
 )
 
@@ -200,7 +201,7 @@ func readResult(name string) (results.Named, error) {
 		switch path {
 		case "summary.json":
 			return os.ReadFile(summary)
-		case "run.json":
+		case "run.json", "scenario.yaml":
 			return os.ReadFile(filepath.Join(filepath.Dir(summary), path))
 		}
 		return nil, fs.ErrNotExist
@@ -208,7 +209,23 @@ func readResult(name string) (results.Named, error) {
 	if err != nil {
 		return results.Named{}, input.OpenError(fmt.Errorf("%s: %w", summary, err))
 	}
-	return results.Named{Summary: stored.Summary, Name: filepath.Clean(name), Version: stored.Made.Version}, nil
+	return results.Named{Summary: stored.Summary, Name: filepath.Clean(name), Version: stored.Made.Version,
+		Keys: keysCompared(filepath.Join(filepath.Dir(summary), "scenario.yaml"), stored.Scenario)}, nil
+}
+
+// keysCompared returns the keys of a scenario that two results may differ by, which are all but the description and the
+// seeds, given its resolved text and the path by which that names other files; nil if this version cannot load it.
+func keysCompared(file string, resolved []byte) (keys []results.KeyValue) {
+	scenario, _ := scenarios.Load(file, resolved, nil)
+	if scenario == nil {
+		return nil
+	}
+	for _, s := range origins.Of(scenario, nil) {
+		if !slices.Contains([]string{"description", "seeds", "seed"}, s.Path) {
+			keys = append(keys, results.KeyValue{Key: s.Path, Value: s.Value})
+		}
+	}
+	return keys
 }
 
 // resultOf returns the result to compare with base: from a folder, or of a scenario, run here with the seeds of base.
@@ -249,8 +266,9 @@ func (s *session) resultOf(ctx context.Context, c *cobra.Command, name string, b
 	if err != nil {
 		return results.Named{}, ui.Fail(ui.ExitIO, fmt.Errorf("summarize %s: %w", l.Name, err))
 	}
+	keys := keysCompared(l.Name, l.Scenario.Resolved())
 	for _, set := range f.set {
 		l.Name += " " + plain.ShellLine("--set", set)
 	}
-	return results.Named{Summary: summary, Name: l.Name, Version: ui.Version}, nil
+	return results.Named{Summary: summary, Name: l.Name, Version: ui.Version, Keys: keys}, nil
 }

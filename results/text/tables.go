@@ -59,12 +59,23 @@ func (c comparisonView) table() Table {
 	return t
 }
 
-// title returns three lines of text: the scenario, and the name, seeds and configuration of both results.
+// mostKeys is the highest number of changed keys that the title of a comparison names.
+const mostKeys = 8
+
+// title returns lines of text: the scenario, the name, seeds and configuration of both results, and a line for each key
+// of the scenario that differs between them.
 func (c comparisonView) title() []string {
 	side := func(s *results.Side) string {
 		return fmt.Sprintf("%s (%s, config %s)", s.Name, plain.Plural(len(s.Seeds), "seed"), s.ConfigHash)
 	}
-	return []string{c.Scenario, "base " + side(&c.Base), "new  " + side(&c.New)}
+	lines := []string{c.Scenario, "base " + side(&c.Base), "new  " + side(&c.New)}
+	for _, k := range c.Keys[:min(len(c.Keys), mostKeys)] {
+		lines = append(lines, k.String())
+	}
+	if more := len(c.Keys) - mostKeys; more > 0 {
+		lines = append(lines, "and "+plain.Plural(more, "more key"))
+	}
+	return lines
 }
 
 func (c comparisonView) footnote() string {
@@ -115,7 +126,10 @@ func (c comparisonView) conclusion() string {
 func (c comparisonView) markdown() string {
 	title, t := c.title(), c.table()
 	warnings := plain.When(len(c.Warnings) > 0, "- "+strings.Join(c.Warnings, "\n- "))
-	return paragraphs("**"+title[0]+"** "+title[1]+", "+strings.Join(strings.Fields(title[2]), " "), t.markdown(),
+	for i, line := range title {
+		title[i] = strings.Join(strings.Fields(line), " ")
+	}
+	return paragraphs("**"+title[0]+"** "+strings.Join(title[1:], ", "), t.markdown(),
 		sentence(c.footnote()), sentence(c.conclusion()), warnings)
 }
 

@@ -41,6 +41,8 @@ func (w *stormWatch) recovered(end engine.Time, left bool) Value {
 		return none("there are fewer than 20 windows before the first storm")
 	case w.recoveredAt >= 0:
 		return some(w.recoveredAt.Sub(w.over).Seconds())
+	case w.candidate < 0 && w.recovery.blind > 0:
+		return atLeast(max(w.recovery.blind.Sub(w.over), 0).Seconds(), true)
 	case w.candidate < 0:
 		return atLeast(end.Sub(w.over).Seconds(), true)
 	}
@@ -182,10 +184,11 @@ type recovery struct {
 	total  int
 	top    int // highest histogram bucket in use
 
-	windows   int   // number of windows before the first storm
-	calm      dense // p95 of the windows before the first storm
-	threshold int64 // highest p95 that counts as recovered, in ns
-	back      bool  // the latest window's p95 is at or below threshold
+	windows   int         // number of windows before the first storm
+	calm      dense       // p95 of the windows before the first storm
+	threshold int64       // highest p95 that counts as recovered, in ns
+	back      bool        // the latest window's p95 is at or below threshold
+	blind     engine.Time // time after the end of arrivals since which no fresh job is left to wait; 0: some are
 }
 
 // recoveryWindow returns the length of the sliding window of waits that shows the recovery after a storm, given the
@@ -265,7 +268,9 @@ func (v *view) onStep(r *recovery) {
 			r.calm.record(bucketOf(p95), p95)
 		}
 	case r.total > 0:
-		r.back = r.p95() <= r.threshold
+		r.back, r.blind = r.p95() <= r.threshold, 0
+	case v.now > engine.Time(v.settings.Duration) && v.level[freshArea] == 0:
+		r.blind = cmp.Or(r.blind, v.now)
 	default: // no fresh job was claimed in this step
 		r.back = v.level[freshArea] == 0 || int64(v.now.Sub(v.gaps.since)) <= r.threshold
 	}

@@ -115,6 +115,32 @@ func TestStarvedIsNotRecovered(t *testing.T) {
 	}
 }
 
+// Once arrivals have stopped and no fresh job is left, that none waits shows no recovery, however long retries still
+// run: a longer storm would seem to be over sooner. Without a fresh job during arrivals nobody waits.
+func TestEndOfArrivalsIsNoRecovery(t *testing.T) {
+	for _, tt := range []struct {
+		last  float64 // time of the last arrival
+		bound string
+		value float64
+	}{{1800, ">=", 1116.5}, {1500, "", 816.5}} { // 15 s after it no wait is in the window; a step is 1.5 s
+		c := NewCollector(calmSettings(), 0)
+		for i := range int(20 * tt.last) {
+			now := float64(i) / 20
+			waited := engine.Time(0)
+			if now >= 600 {
+				waited = at(3)
+			}
+			c.Record(&engine.Event{At: at(now), Kind: engine.Enqueued, Job: 1})
+			c.Record(&engine.Event{At: at(now), Kind: engine.Leased, Job: engine.JobID(i + 1), Delivery: 1, Token: 1,
+				Waited: time.Duration(waited)})
+		}
+		r := c.Finish(at(2400), left(unfinished.Job{ID: 5, State: engine.InFlight, Class: engine.Retry, Age: time.Second}))
+		if v := r.Find(Query{Metric: "recovery.time"}); v.Bound != tt.bound || math.Abs(v.Value-tt.value) > 1.5 {
+			t.Errorf("arrivals until %v s: recovery.time = %+v, want %s %v s", tt.last, v, tt.bound, tt.value)
+		}
+	}
+}
+
 // A recovery that the end of the run cuts off is a bound if jobs are left, and stands if not.
 func TestRecoveryAtTheEnd(t *testing.T) {
 	s := calmSettings()

@@ -96,8 +96,10 @@ func Add(more ...Kind) error {
 	var all problems
 	added := slices.Clone(kinds)
 	for i := range more {
-		err, name := more[i].check(), more[i].Name
-		all.add(err != nil, "policy %q: %w", name, err)
+		name := more[i].Name
+		for _, err := range more[i].check() {
+			all.add(true, "policy %q: %w", name, err)
+		}
 		there := slices.ContainsFunc(added, func(k Kind) bool { return k.Name == name })
 		all.add(there, "policy %q: there is one already", name)
 		added = append(added, more[i])
@@ -112,9 +114,8 @@ func Add(more ...Kind) error {
 // AddedKinds returns the kinds of policies that programs have registered by Add, in the order of their registration.
 func AddedKinds() []Kind { return Kinds()[shipped:] }
 
-// check returns a joined error for every missing or wrong field of a kind of policy that Add is to register.
-func (k *Kind) check() error {
-	var all problems
+// check returns an error for every missing or wrong field of a kind of policy that Add is to register.
+func (k *Kind) check() (all problems) {
 	need := func(ok bool, format string, arguments ...any) { all.add(!ok, format, arguments...) }
 	need(isName(k.Name), "want a name of a-z, 0-9 and -")
 	need(strings.HasSuffix(k.Doc, "."), "want Doc, a paragraph that ends with a period")
@@ -131,7 +132,7 @@ func (k *Kind) check() error {
 			all.add(true, "parameter %s: default: %w", p.Name, err)
 		}
 	}
-	return errors.Join(all...)
+	return all
 }
 
 // problems collects the errors found in a value that is being checked, to be joined.

@@ -55,6 +55,12 @@ func TestAdd(t *testing.T) {
 			}
 		})
 	}
+	bad := good
+	bad.New, bad.Doc = nil, ""
+	want := "policy \"odd-1\": want Doc, a paragraph that ends with a period\npolicy \"odd-1\": want New"
+	if err := Add(bad); err == nil || err.Error() != want {
+		t.Errorf("two mistakes: got %v, want %s", err, want)
+	}
 	if err := Add(good, good); err == nil || !strings.Contains(err.Error(), "there is one already") {
 		t.Errorf("one name for two kinds: %v", err)
 	}

@@ -61,8 +61,8 @@ With --format json it prints a list of {file, line, column, severity, message, h
 func fine(l loaded) string {
 	s := l.Scenario
 	size := estimate.Of(s)
-	return fmt.Sprintf("%s: ok: %s, config %s; about %s jobs at once, %s%s\n", l.Name, timesSeeds(s), s.ConfigHash(),
-		plain.Grouped(plain.Digits(size.Jobs, 2)), inMemory(size.Bytes),
+	return fmt.Sprintf("%s: ok: %s, config %s; about %s at once, %s%s\n", l.Name, timesSeeds(s), s.ConfigHash(),
+		plain.Jobs(size.Jobs, 2), inMemory(size.Bytes),
 		plain.When(size.Traced, ", not counting the jobs of traces"))
 }
 

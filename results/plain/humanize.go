@@ -116,11 +116,17 @@ func Grouped(s string) string {
 func Arrivals(perSecond float64) string {
 	switch {
 	case perSecond >= 1:
-		return Grouped(Digits(perSecond, 3)) + " jobs/s"
+		return Jobs(perSecond, 3) + "/s"
 	case perSecond*60 >= 1:
-		return Digits(perSecond*60, 3) + " jobs/min"
+		return Jobs(perSecond*60, 3) + "/min"
 	}
-	return Digits(perSecond*3600, 3) + " jobs/h"
+	return Jobs(perSecond*3600, 3) + "/h"
+}
+
+// Jobs returns a mean number of jobs as text, rounded to digits: "1 job", "1,200 jobs".
+func Jobs(n float64, digits int) string {
+	number := Grouped(Digits(n, digits))
+	return number + Either(number == "1", " job", " jobs")
 }
 
 // When returns words if holds is true, else "": for optional parts of a sentence.

@@ -39,7 +39,7 @@ func Example() {
 	}
 	fmt.Print(text.Summary(summary, text.TableOptions{Width: 80}))
 	// Output:
-	// example   1m virtual · 2 seeds · 1 worker · 1 jobs/s
+	// example   1m virtual · 2 seeds · 1 worker · 1 job/s
 	//
 	//               what you get ─────────────
 	//               longest wait of fresh jobs

@@ -62,7 +62,7 @@ var budgets = []budget{
 	{"scenarios/verify", 3290, 2600},
 	{"scenarios/world", 4686, 2700},
 	{"results", 4299, 2300},
-	{"results/measure", 4644, 3150},
+	{"results/measure", 4653, 3150},
 	{"results/plain", 467, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
 	{"results/report", 6476, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1479, 1700},

@@ -177,7 +177,7 @@ func (c *Collector) onEnded(
 	for _, s := range sets {
 		s.busy += float64(ran)
 	}
-	if finished && err != engine.Canceled && j.taken > l.Token {
+	if finished && err != engine.Canceled && j.lapsed(l.Delivery) {
 		for _, s := range sets {
 			s.lapsed++
 		}
@@ -339,6 +339,7 @@ func (c *Collector) onLeaseTaken(e *engine.Event) {
 			j.blame(alive)
 		}
 		j.taken = e.Token
+		j.lapses, j.lapsedAt = j.lapses<<uint32(e.Delivery-j.lapsedAt)|1, e.Delivery
 	}
 }
 

@@ -79,6 +79,34 @@ func TestLateCopyIsADuplicate(t *testing.T) {
 	}
 }
 
+// A handler goes on after its attempt timed out: its lease ended with that attempt, and the one that a reaper takes is of
+// a later claim. Of all claims whose leases are taken the handlers go on too, however many claims follow.
+func TestTakenLeases(t *testing.T) {
+	tp := newTape(settings(), 0)
+	tp.enqueue(20, 1, 0)
+	over := tp.lease(20, 1, 20)
+	tp.start(20, 1, over)
+	tp.outcome(21, engine.Nacked, 1, over, 1)
+	tp.promote(22, 1, engine.Retry)
+	var lost [34]engine.Token
+	for i := range lost {
+		s := 22 + float64(i)
+		lost[i] = tp.lease(s, 1, s)
+		tp.start(s, 1, lost[i])
+		tp.outcome(s, engine.Nacked, 1, tp.take(s, 1), 1)
+		tp.promote(s+1, 1, engine.Retry)
+		if i == 2 {
+			tp.finish(s+1, 1, over, 1, engine.FirstErrorKind)
+		}
+	}
+	last := tp.lease(56, 1, 56)
+	tp.start(56, 1, last)
+	for _, token := range append(lost[:], last) {
+		tp.finish(60, 1, token, 1, engine.FirstErrorKind)
+	}
+	check(t, tp.Finish(at(100), nil), map[string]float64{"duplicates.executions": float64(len(lost))})
+}
+
 // Without fencing the ack of the first holder is accepted while the job is ready again,
 // and, of another job, while it waits.
 func TestUnfencedAck(t *testing.T) {

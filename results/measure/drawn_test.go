@@ -67,12 +67,13 @@ type drawnJob struct {
 }
 
 type drawnRun struct {
-	token engine.Token
-	node  int32
-	began engine.Time
-	runs  bool
-	done  bool
-	err   engine.ErrorKind
+	token    engine.Token
+	delivery int32
+	node     int32
+	began    engine.Time
+	runs     bool
+	done     bool
+	err      engine.ErrorKind
 }
 
 type drawn struct {
@@ -267,7 +268,7 @@ func (d *drawn) move(j *drawnJob) {
 		j.Holder = engine.NewEngineID(node, d.lives[node])
 		d.record(j, engine.Leased, func(e *engine.Event) { e.Waited = d.now.Sub(j.since) })
 		j.Class = engine.Retry
-		j.runs = append(j.runs, drawnRun{token: j.Token, node: node})
+		j.runs = append(j.runs, drawnRun{token: j.Token, delivery: j.Delivery, node: node})
 	case j.state == engine.InFlight && !j.reaper && d.chance(10):
 		d.tokens++
 		j.Token, j.reaper = d.tokens, true
@@ -288,7 +289,7 @@ func (d *drawn) move(j *drawnJob) {
 func (d *drawn) goOn(j *drawnJob, i int) {
 	r := &j.runs[i]
 	of := func(e *engine.Event) {
-		e.Token, e.Node = r.token, r.node
+		e.Token, e.Delivery, e.Node = r.token, r.delivery, r.node
 		if r.runs {
 			e.Ran, e.Error = d.now.Sub(r.began), r.err
 		}

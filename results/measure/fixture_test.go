@@ -29,12 +29,13 @@ type tape struct {
 	kinds    map[engine.JobID]engine.Kind
 	tokens   engine.Token
 	claims   map[engine.JobID]int32
+	claim    map[engine.Token]int32            // number of the claim
 	taken    map[engine.Token]engine.ErrorKind // of reapers: the error of their outcomes
 }
 
 func newTape(s *Settings, policy int) *tape {
 	return &tape{NewCollector(s, policy), map[engine.JobID]float64{}, map[engine.JobID]engine.Kind{}, 0, map[engine.JobID]int32{},
-		map[engine.Token]engine.ErrorKind{}}
+		map[engine.Token]int32{}, map[engine.Token]engine.ErrorKind{}}
 }
 
 func at(seconds float64) engine.Time { return engine.Time(math.Round(seconds * 1e9)) }
@@ -54,6 +55,7 @@ func (t *tape) enqueue(s float64, job engine.JobID, kind engine.Kind) {
 func (t *tape) lease(s float64, job engine.JobID, since float64) engine.Token {
 	t.tokens++
 	t.claims[job]++
+	t.claim[t.tokens] = t.claims[job]
 	class := engine.Fresh
 	if t.claims[job] > 1 {
 		class = engine.Retry
@@ -68,7 +70,8 @@ func (t *tape) start(s float64, job engine.JobID, token engine.Token) {
 }
 
 func (t *tape) finish(s float64, job engine.JobID, token engine.Token, ran float64, err engine.ErrorKind) {
-	t.play(engine.Event{At: at(s), Kind: engine.Finished, Job: job, JobKind: t.kinds[job], Token: token, Ran: seconds(ran), Error: err})
+	t.play(engine.Event{At: at(s), Kind: engine.Finished, Job: job, JobKind: t.kinds[job], Token: token, Delivery: t.claim[token],
+		Ran: seconds(ran), Error: err})
 }
 
 func (t *tape) outcome(s float64, kind engine.EventKind, job engine.JobID, token engine.Token, delay float64) {
@@ -88,7 +91,7 @@ func (t *tape) takeFrom(s float64, job engine.JobID, holder engine.EngineID) eng
 	t.tokens++
 	t.taken[t.tokens] = engine.LeaseExpired
 	t.play(engine.Event{At: at(s), Kind: engine.LeaseTaken, Job: job, JobKind: t.kinds[job], Token: t.tokens, Holder: holder,
-		Age: t.age(s, job)})
+		Delivery: t.claims[job], Age: t.age(s, job)})
 	return t.tokens
 }
 

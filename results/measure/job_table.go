@@ -31,13 +31,21 @@ type knownJob struct {
 	acked      engine.Token // token of the accepted ack
 	found      engine.Token // token of the latest execution that began after another had succeeded
 	ran        [2]execution // the latest two executions that ended in success, newest first
-	_          [8]byte      // to whole cache lines
+	lapsedAt   int32        // number of the latest claim whose lease was recovered
+	lapses     uint32       // by the number of claims before that one, whether the lease of that claim was
 }
 
 // execution is an execution of a job that ended in success: the fencing token of its lease, and how long it ran.
 type execution struct {
 	token engine.Token
 	ran   time.Duration
+}
+
+// lapsed reports whether the lease of the claim with that number was recovered, rather than ended by an outcome. It is
+// presumed so of claims 32 or more before the latest of which it is known.
+func (j *knownJob) lapsed(delivery int32) bool {
+	later := j.lapsedAt - delivery
+	return later >= 32 || later >= 0 && j.lapses>>later&1 == 1
 }
 
 // remember keeps the run time of a successful execution until its ack is accepted; of each job the latest two are kept.

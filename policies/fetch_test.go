@@ -239,6 +239,14 @@ func TestSeparateTakesTurns(t *testing.T) {
 		}
 		policy.Observe(&engine.Observation{Ended: true, Class: engine.Retry})
 	}
+	policy = &Separate{RetryWorkers: 5}
+	w = backlogged(policy, 10)
+	for _, want := range []string{"F", "R", "F"} {
+		if got := w.sequence(1, 1); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		policy.Observe(&engine.Observation{}) // an answer to no plan
+	}
 	w = backlogged(&Separate{RetryWorkers: 5}, 10)
 	if got := w.sequence(1, 1) + w.sequence(1, 9); got != "FFFFFRRRRR" {
 		t.Errorf("got %s: there is room for both lanes, and fresh jobs are claimed first", got)

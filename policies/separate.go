@@ -77,7 +77,7 @@ func lane(v *engine.View, class engine.Class, workers int) int {
 // Observe records that the latest plan was answered: it counts as a poll for retries and a lane's turn only then.
 func (p *Separate) Observe(o *engine.Observation) {
 	if !o.Ended {
-		p.pollAt, p.retryFirst = p.nextAt, p.retryFirst != p.crowded
+		p.pollAt, p.retryFirst, p.crowded = p.nextAt, p.retryFirst != p.crowded, false
 	}
 }
 

@@ -129,6 +129,9 @@ func compare(c *cobra.Command, names []string, f *compareFlags) error {
 			}
 		}
 	}
+	if len(f.set) > 0 && !slices.ContainsFunc(names[1:], func(name string) bool { return !isStored(name) }) {
+		return ui.UsageError("--set %s: no scenario is run here, and results are compared as they are", f.set[0])
+	}
 	var suites []text.Suite
 	for i, comparison := range list {
 		for _, warning := range comparison.Warnings {
@@ -228,11 +231,16 @@ func keysCompared(file string, resolved []byte) (keys []results.KeyValue) {
 	return keys
 }
 
+// isStored reports whether that argument of compare names a stored result, and not a scenario, which is to be run.
+func isStored(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && (info.IsDir() || filepath.Ext(name) == ".json") || err != nil && !isScenario(name)
+}
+
 // resultOf returns the result to compare with base: from a folder, or of a scenario, run here with the seeds of base.
 func (s *session) resultOf(ctx context.Context, c *cobra.Command, name string, base results.Named,
 	f *compareFlags) (results.Named, error) {
-	info, err := os.Stat(name)
-	if err == nil && (info.IsDir() || filepath.Ext(name) == ".json") || err != nil && !isScenario(name) {
+	if isStored(name) {
 		return readResult(name)
 	}
 	overrides, err := f.overrides(c)

@@ -251,7 +251,7 @@ func (c *committer) settle(e *Engine, s Slot) {
 	}
 	if h := e.leases.get(s); h.phase == timedOut {
 		h.settled = true
-		e.heartbeat.onSettled(e, s)
+		h.leave(forBeat)
 		return
 	}
 	e.leases.release(s)
@@ -292,7 +292,7 @@ func (c *committer) tryAgain(e *Engine, b *batch, pause time.Duration) bool {
 func (c *committer) onExpired(e *Engine, s Slot) {
 	h := e.leases.get(s)
 	b := h.batch
-	if b == nil || b.sent {
+	if b.sent {
 		return
 	}
 	i := slices.Index(b.slots, s)

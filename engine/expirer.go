@@ -57,21 +57,17 @@ func (x *expirer) prolong(e *Engine, s Slot, until Time) {
 }
 
 func (x *expirer) tick(e *Engine) {
-	for s, h := x.first(e); h != nil && x.expired(e, s); s, h = x.first(e) {
+	for x.deadline(e) <= e.now {
+		s, h := x.first(e)
 		h.leave(forExpiry)
 		if h.lost || h.settled {
 			continue
 		}
-		e.heartbeat.onSettled(e, s)
+		h.leave(forBeat)
 		if h.phase == finished || h.phase == timedOut {
 			e.commit.onExpired(e, s)
 			continue
 		}
 		e.run.onLost(e, s)
 	}
-}
-
-// expired reports whether the lease in slot s (of the lease table) has expired by the wall clock.
-func (x *expirer) expired(e *Engine, s Slot) bool {
-	return e.leases.slots[s].due[forExpiry] <= e.now.Add(e.ahead)
 }

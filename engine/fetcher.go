@@ -20,9 +20,9 @@ type fetcher struct {
 	byClass  bool        // the policy's plans bring no jobs of empty classes, see Policy
 	observes bool        // the policy observes claims and executions
 	terms    []Term      // terms of the next plan
-	sent     []Term      // terms of the claim under way, in memory of its call
 	view     View        // state of the engine, as the latest plan saw it
 	observed Observation // scratch memory for the policy
+	sent     []Term      // terms of the claim under way, in memory of its call
 	refused  LeaseKey    // last lease of the latest late answer, to recognise a copy that comes right behind it
 
 	statsEvery time.Duration // interval between reads of the store's statistics; 0: the policy needs none

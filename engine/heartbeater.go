@@ -56,9 +56,6 @@ func (h *heartbeater) enlist(e *Engine, s Slot, l *heldLease, from Time) {
 	e.arm(at)
 }
 
-// onSettled stops the heartbeats of the lease in slot s (of the lease table), which is lost or whose job is settled.
-func (h *heartbeater) onSettled(e *Engine, s Slot) { e.leases.slots[s].leave(forBeat) }
-
 func (h *heartbeater) tick(e *Engine) {
 	for len(h.flying) > 0 && e.now >= h.flying[0].lostAt {
 		e.record(Event{Kind: CallTimedOut, Op: OpExtend, Count: h.flying[0].leases}, noSlot, nil)
@@ -73,7 +70,7 @@ func (h *heartbeater) tick(e *Engine) {
 	var c *Call
 	for s, l := h.due.first(&e.leases); l != nil && l.due[forBeat] <= e.now; s, l = h.due.first(&e.leases) {
 		if longest := e.cfg.Lease.Max; longest > 0 && e.now.Add(e.cfg.Lease.TTL).Sub(l.heldAt) > longest {
-			h.onSettled(e, s) // it must lapse
+			l.leave(forBeat) // it must lapse
 			continue
 		}
 		if c == nil {
@@ -124,7 +121,7 @@ func (h *heartbeater) onExtended(e *Engine, r *Call) {
 		if l.phase == finished || l.settled {
 			continue // its commit will be refused
 		}
-		h.onSettled(e, x.slot)
+		l.leave(forBeat)
 		e.run.onLost(e, x.slot)
 	}
 }

@@ -80,15 +80,17 @@ func (t *leaseTable) finish(h *heldLease) {
 
 // release removes a lease from the table and frees its slot, in which no handler may run any more.
 func (t *leaseTable) release(s Slot) {
-	h := t.get(s)
+	h := &t.slots[s]
 	switch h.phase {
+	case unheld:
+		panic("engine: slot is not held")
 	case scheduled:
 	case finished:
 		t.committing[h.lease.Class()]--
 	default:
 		t.inFlight[h.lease.Class()]--
 	}
-	h.phase, h.batch, h.due = unheld, nil, nothing
+	h.phase, h.due = unheld, nothing
 	t.free = append(t.free, s)
 	if t.byKey != nil {
 		delete(t.byKey, h.lease.Key())

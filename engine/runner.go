@@ -87,7 +87,7 @@ func (r *runner) take(e *Engine, l *Lease, expiry Time) {
 	e.heartbeat.onHeld(e, s, h)
 	if e.cfg.Lease.Local {
 		e.expire.onHeld(e, s, expiry)
-		if e.expire.expired(e, s) { // the answer was too long on its way
+		if expiry.Add(-e.ahead) <= e.now { // the answer was too long on its way
 			e.record(Event{Kind: LeaseLost}, s, h)
 			e.leases.release(s)
 			return

@@ -79,9 +79,9 @@ func (s *Sim) await(e *engine.Event) {
 func (s *Sim) begin(c *fault.Control, came int) bool {
 	switch c.Kind {
 	case fault.StallReaper:
-		s.stallFor(engine.OpRecover, c.For)
+		s.stall(engine.OpRecover, c.For)
 	case fault.StallPromoter:
-		s.stallFor(engine.OpPromote, c.For)
+		s.stall(engine.OpPromote, c.For)
 	case fault.StallStore:
 		s.limit(0, c.For)
 	case fault.LimitStore:
@@ -157,34 +157,29 @@ func (s *Sim) pause(n *node) {
 	s.awake.put(n.index, false)
 }
 
-// stallFor stops all reapers or all promoters (role) until that time has passed.
-func (s *Sim) stallFor(role engine.Op, lasts time.Duration) {
-	s.stall(role, 1)
-	s.after(lasts, func() { s.stall(role, -1) })
-}
-
-// stall adds by (1 or -1) to the number of active faults that stop all reapers or all promoters (role), and does so.
-func (s *Sim) stall(role engine.Op, by int) {
-	s.stalled[role] += by
-	for i := range s.nodes {
-		n := &s.nodes[i]
-		if n.engine == nil {
-			continue
-		}
-		n.engine.Stall(s.now, role, s.stalled[role] > 0)
-		if n.frozen == 0 {
-			s.stepped(n)
+// stall stops all reapers or all promoters (role) until that time has passed and no other such fault is active.
+func (s *Sim) stall(role engine.Op, lasts time.Duration) {
+	count := func(by int) {
+		s.stalled[role] += by
+		for i := range s.nodes {
+			s.adjust(&s.nodes[i], func(e *engine.Engine) { e.Stall(s.now, role, s.stalled[role] > 0) })
 		}
 	}
+	count(1)
+	s.after(lasts, func() { count(-1) })
 }
 
 func (s *Sim) shiftClock(n *node, by time.Duration) {
 	n.ahead += by
+	s.adjust(n, func(e *engine.Engine) { e.SetWallClock(s.now, n.ahead) })
+}
+
+// adjust changes the engine of a node, if that is up, even while its process is frozen.
+func (s *Sim) adjust(n *node, change func(e *engine.Engine)) {
 	if n.engine == nil {
 		return
 	}
-	n.engine.SetWallClock(s.now, n.ahead)
-	if n.frozen == 0 {
+	if change(n.engine); n.frozen == 0 {
 		s.stepped(n)
 	}
 }

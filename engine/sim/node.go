@@ -26,12 +26,6 @@ func (s *Sim) crash(i int32) {
 	n := &s.nodes[i]
 	s.unaware.put(i, false)
 	n.engine, n.frozen, n.told = nil, 0, false
-	for _, m := range n.missed {
-		if m.answer != nil {
-			s.messages.release(m.answer.ref)
-		}
-	}
-	n.missed = n.missed[:0]
 	s.queue.timers.set(i, engine.Never)
 	n.awake = false
 	s.awake.put(i, false)
@@ -45,7 +39,21 @@ func (s *Sim) crash(i int32) {
 		s.cfg.Handlers.End(s.now, i, r.job, engine.Canceled, true)
 		s.endRun(at-1, r)
 	}
+	s.passMissed(n) // to nobody
 	s.record(engine.Event{Kind: engine.NodeDown, Node: i})
+}
+
+// passMissed passes on the inputs that arrived while the process of a node was frozen; they are void if it has died.
+func (s *Sim) passMissed(n *node) {
+	missed := n.missed
+	n.missed = nil
+	for _, m := range missed {
+		if m.answer != nil {
+			s.deliverReply(m.answer)
+		} else {
+			s.finish(m.key)
+		}
+	}
 }
 
 // thaw ends a pause of node i. After the last one the process gets all inputs that it missed, in order, then a wake.
@@ -56,15 +64,7 @@ func (s *Sim) thaw(i int32) {
 	}
 	s.unaware.put(i, false)
 	s.record(engine.Event{Kind: engine.NodeWake, Node: i})
-	missed := n.missed
-	n.missed = nil
-	for _, m := range missed {
-		if m.answer != nil {
-			s.deliverReply(m.answer)
-		} else {
-			s.finish(m.key)
-		}
-	}
+	s.passMissed(n)
 	told, hears := n.told, n.engine != nil && s.hears(n)
 	if n.told = false; told && hears {
 		n.engine.Wake(s.now)
@@ -91,16 +91,16 @@ func (s *Sim) tellFrozen() {
 
 // stepped must follow every input to an engine: it sets the timer of the node, and whether the node can be woken.
 func (s *Sim) stepped(n *node) {
-	if !s.plain {
-		s.update(n)
-		return
+	if s.plain {
+		s.queue.timers.first = max(s.now, n.engine.Due())
+	} else {
+		n.update()
 	}
-	s.queue.timers.first = max(s.now, n.engine.Due())
 }
 
 // update does what stepped does, in runs with several nodes or with late deadlines.
-func (s *Sim) update(n *node) {
-	due := n.engine.Due()
+func (n *node) update() {
+	s, due := n.sim, n.engine.Due()
 	if s.cfg.Late != nil {
 		due = s.notices(n, due)
 	}

@@ -281,25 +281,23 @@ func (s *Sim) nextJob() {
 	s.queue.arrival = at
 }
 
-// enqueueNext enqueues the job whose arrival has come, unless the workload revokes it, and schedules the next.
+// enqueueNext enqueues the job whose arrival has come, at once or after Config.EnqueueDelay, unless the workload revokes
+// it, and schedules the next.
 func (s *Sim) enqueueNext() {
 	if s.revoker == nil || s.revoker.Comes(s.now, &s.arriving[0]) {
-		s.bring(&s.arriving)
-	}
-	s.nextJob()
-}
-
-// bring enqueues a new job, at once or after Config.EnqueueDelay.
-func (s *Sim) bring(job *[1]engine.NewJob) {
-	if s.cfg.EnqueueDelay != nil {
-		if d := s.cfg.EnqueueDelay(s.now, &job[0]); d > 0 {
+		delay := time.Duration(0)
+		if s.cfg.EnqueueDelay != nil {
+			delay = s.cfg.EnqueueDelay(s.now, &s.arriving[0])
+		}
+		if delay > 0 {
 			ref, late := s.late.take()
-			*late = *job
-			s.queue.push(s.now.Add(d), arrival, ref)
-			return
+			*late = s.arriving
+			s.queue.push(s.now.Add(delay), arrival, ref)
+		} else {
+			s.enqueue(&s.arriving)
 		}
 	}
-	s.enqueue(job)
+	s.nextJob()
 }
 
 // enqueue adds a job to the store. The job is in an array because the store takes a slice.

@@ -234,6 +234,9 @@ const manyWorkers = 20_000
 func (s *setup) yaml() string {
 	var b strings.Builder
 	line := func(format string, arguments ...any) { fmt.Fprintf(&b, format+"\n", arguments...) }
+	list := func(key string, elements ...string) {
+		b.WriteString(plain.When(len(elements) > 0, key+":\n  - "+strings.Join(elements, "\n  - ")+"\n"))
+	}
 	line("name: verify\nduration: %s", seconds(s.warmup+s.window))
 	line("warmup: %s\ndrain: %s", seconds(s.warmup), seconds(s.drain))
 	line("engine:\n  nodes: %d\n  workers: %d\n  timeout: 0s", max(s.nodes, 1), s.workers)
@@ -244,21 +247,11 @@ func (s *setup) yaml() string {
 	line("  reaper: %s", cmp.Or(s.reaper, "{every: 30s}"))
 	line("  store: {claim: 0s, commit: 0s, extend: 0s, recover: 0s, promote: 0s, stats: 0s, enqueue: 0s, per-job: 0s}")
 	line("retry: %s", cmp.Or(s.retry, noDelay(0)))
-	list(&b, "dependencies", s.dependencies)
-	list(&b, "jobs", s.classes)
-	list(&b, "storms", s.storms)
-	list(&b, "policies", []string{cmp.Or(s.policy, "{kind: fifo}")})
+	list("dependencies", s.dependencies...)
+	list("jobs", s.classes...)
+	list("storms", s.storms...)
+	list("policies", cmp.Or(s.policy, "{kind: fifo}"))
 	return b.String()
-}
-
-func list(b *strings.Builder, key string, elements []string) {
-	if len(elements) == 0 {
-		return
-	}
-	fmt.Fprintf(b, "%s:\n", key)
-	for _, e := range elements {
-		fmt.Fprintf(b, "  - %s\n", e)
-	}
 }
 
 // seconds returns a duration, given in seconds, as scenario text such as 0.25s, exact to the nanosecond.

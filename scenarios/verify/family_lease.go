@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
+	"strings"
 	"time"
 
 	"qsim/engine"
@@ -94,19 +94,20 @@ func heartbeats(of func(p *params) service) family {
 		}
 		return []experiment{{setup: s, plan: plan, alter: countLosses(duration(lease)), measures: map[string]gauge{
 			"p_false_reclaim": shareBy(share, func(o *observer) float64 { return o.sum(enqueued) }),
-			"losses_needed":   sameText(func(o *observer) string { return string(o.text) }),
+			"losses_needed": sameText(func(o *observer) string {
+				return strings.Join(plain.Numbers(plain.Distinct(o.list)...), ",")
+			}),
 		}}}, nil
 	}
 }
 
-// countLosses returns a function for experiment.alter. It records, in observer.text, how many consecutive heartbeats
-// were lost before leases expired: each number that occurred, as "2" or "2,3".
+// countLosses returns a function for experiment.alter. It records, in observer.list, how many consecutive heartbeats
+// were lost before each lease that expired.
 func countLosses(lease time.Duration) func(cfg *sim.Config, o *observer) {
 	return func(cfg *sim.Config, o *observer) {
 		n := &lossCounter{Network: cfg.Network, lease: lease, held: map[engine.JobID]lossesOf{}}
 		cfg.Network = n
 		usual := o.on
-		noted := map[int]bool{}
 		o.on = func(o *observer, e *engine.Event) {
 			usual(o, e)
 			switch e.Kind {
@@ -115,15 +116,8 @@ func countLosses(lease time.Duration) func(cfg *sim.Config, o *observer) {
 			case engine.Acked:
 				delete(n.held, e.Job)
 			case engine.LeaseTaken:
-				lost := n.held[e.Job].lost
+				o.list = append(o.list, float64(n.held[e.Job].lost))
 				delete(n.held, e.Job)
-				if noted[lost] {
-					return
-				}
-				if noted[lost] = true; len(o.text) > 0 {
-					o.text = append(o.text, ',')
-				}
-				o.text = strconv.AppendInt(o.text, int64(lost), 10)
 			}
 		}
 	}

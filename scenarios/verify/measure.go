@@ -91,13 +91,7 @@ func variance(sum, squares, n counter) gauge {
 
 // level returns the gauge (measurement) of the time average of a number of jobs: a sum of levels such as freshReady.
 func level(which ...int) gauge {
-	return mean(func(o *observer) float64 {
-		total := 0.0
-		for _, l := range which {
-			total += o.mean(l)
-		}
-		return total
-	})
+	return mean(func(o *observer) float64 { return plain.Sum(which, o.mean) })
 }
 
 // claimRate returns the gauge (measurement) of claims per second, of engine.Fresh, engine.Retry or both.

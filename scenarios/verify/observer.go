@@ -266,11 +266,8 @@ func (o *observer) length() float64 { return o.to.Sub(o.from).Seconds() }
 func (o *observer) mean(level int) float64 { return o.area[level] / o.length() }
 
 // claimed returns the number of claims in the measured window: of engine.Fresh, engine.Retry or both.
-func (o *observer) claimed(classes ...engine.Class) (total float64) {
-	for _, class := range classes {
-		total += o.clockClaims[class]
-	}
-	return total
+func (o *observer) claimed(classes ...engine.Class) float64 {
+	return plain.Sum(classes, func(class engine.Class) float64 { return o.clockClaims[class] })
 }
 
 // durations is a histogram of durations so fine that its quantiles count as exact: buckets are narrower than 1/4096 of

@@ -105,26 +105,19 @@ func when(key, value string, then *jsonschema.Schema) *jsonschema.Schema {
 
 // unsigned and the constants below are regular expressions, in the JSON schema, for numbers written as text.
 const (
-	unsigned   = `([0-9]+\.?[0-9]*|\.[0-9]+)`
-	exponent   = `([eE][+-]?[0-9]+)?`
-	numberText = `[+-]?` + unsigned + exponent + `[kM]?`
+	unsigned = `([0-9]+\.?[0-9]*|\.[0-9]+)`
+	exponent = `([eE][+-]?[0-9]+)?`
 )
 
 func ref(name string) *jsonschema.Schema {
 	return &jsonschema.Schema{Ref: reference.DefinitionsAt + name}
 }
 
-func text(pattern string) *jsonschema.Schema {
-	return &jsonschema.Schema{Type: "string", Pattern: "^" + pattern + "$"}
-}
-
-func anyOf(some ...*jsonschema.Schema) *jsonschema.Schema { return &jsonschema.Schema{AnyOf: some} }
-
 // number returns the JSON schema of a number (JSON type kind) in [least, most]: plain, in quotes, or ending in k or M.
 func number(kind string, least, most float64) *jsonschema.Schema {
-	return anyOf(
-		&jsonschema.Schema{Type: kind, Minimum: decimalNumber(least), Maximum: decimalNumber(most)},
-		text(strings.TrimPrefix(numberText, "[+-]?")))
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
+		{Type: kind, Minimum: decimalNumber(least), Maximum: decimalNumber(most)},
+		{Type: "string", Pattern: "^" + unsigned + exponent + "[kM]?$"}}}
 }
 
 func decimalNumber(v float64) json.Number { return json.Number(fmt.Sprintf("%.0f", v)) }

@@ -21,6 +21,12 @@ const (
 
 )
 
+func text(pattern string) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", Pattern: "^" + pattern + "$"}
+}
+
+func anyOf(some ...*jsonschema.Schema) *jsonschema.Schema { return &jsonschema.Schema{AnyOf: some} }
+
 // valueSchemas returns JSON schemas, by Go type, of values that are written as text, such as durations.
 func valueSchemas() map[string]*jsonschema.Schema {
 	unlimited := &jsonschema.Schema{Const: "unlimited"}

@@ -139,16 +139,11 @@ func (sc *Scenario) fill() {
 		}
 	}
 	for i := range sc.Dependencies {
-		sc.Dependencies[i].fill()
+		if o := &sc.Dependencies[i].Over; o.Slow == nil {
+			none := &Distribution{Kind: "constant", Value: new(Duration)} // whose zero dist is the constant 0
+			o.Fail, o.RejectsIn = cmp.Or(o.Fail, &Share{Num: 1, Den: 1}), cmp.Or(o.RejectsIn, none)
+		}
 	}
-}
-
-func (d *Dependency) fill() {
-	if d.Over.Slow != nil {
-		return
-	}
-	none := &Distribution{Kind: "constant", Value: new(Duration)} // whose zero dist is the constant 0
-	d.Over.Fail, d.Over.RejectsIn = cmp.Or(d.Over.Fail, &Share{Num: 1, Den: 1}), cmp.Or(d.Over.RejectsIn, none)
 }
 
 // Finish completes a valid scenario with its variants, one per policy (nil: the policy has no overrides), and numbers

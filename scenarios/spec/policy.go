@@ -67,11 +67,8 @@ func parseParameter(typ string, node *yaml.Node) (policies.Value, error) {
 // Compare adds a policy written in Go to those that runs of the scenario compare. make returns a new one for a node
 // with so many workers. No other policy may have the label.
 func (sc *Scenario) Compare(label string, make func(workers int) engine.Policy) {
-	sc.Policies = append(sc.Policies, Policy{Kind: customKind, Label: label, custom: make})
+	sc.Policies = append(sc.Policies, Policy{Kind: "custom", Label: label, custom: make}) // which no file can name
 }
-
-// customKind is the Kind of policies added by Compare; scenario files cannot name it.
-const customKind = "custom"
 
 // PolicyMaker returns a function that makes a new instance, for one node, of the policy with index i in Policies.
 func (sc *Scenario) PolicyMaker(i int) (func() engine.Policy, error) {

@@ -1,6 +1,8 @@
 package spec
 
 import (
+	"slices"
+
 	"qsim/engine"
 	"qsim/policies"
 	"qsim/results/plain"
@@ -74,13 +76,8 @@ func (r *Retry) retryPolicy(errorKind func(string) engine.ErrorKind) (*policies.
 
 // KindsOf returns the engine's numbers of the named error kinds that errorKind knows: no attempt fails with others.
 func KindsOf(names []string, errorKind func(string) engine.ErrorKind) []engine.ErrorKind {
-	var kinds []engine.ErrorKind
-	for _, name := range names {
-		if kind := errorKind(name); kind != engine.NoError {
-			kinds = append(kinds, kind)
-		}
-	}
-	return kinds
+	unknown := func(kind engine.ErrorKind) bool { return kind == engine.NoError }
+	return slices.DeleteFunc(plain.Map(names, errorKind), unknown)
 }
 
 // normalize gives equal retry settings one form: max-retries becomes max-attempts, a missing factor of an exponential

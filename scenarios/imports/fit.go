@@ -128,10 +128,7 @@ func (f *candidate) fit(sorted []float64) (Fit, bool) {
 	if d == nil {
 		return Fit{}, false
 	}
-	likelihood := 0.0
-	for _, x := range sorted {
-		likelihood += d.LogProb(x)
-	}
+	likelihood := plain.Sum(sorted, d.LogProb)
 	fit := Fit{Kind: f.kind, Parameters: parameters, Distance: distance(sorted, d.CDF), P: math.NaN(),
 		Score: float64(f.free)*math.Log(float64(len(sorted))) - 2*likelihood, family: f}
 	if floats.HasNaN([]float64{fit.Distance, fit.Score}) || math.IsInf(fit.Score, 0) {

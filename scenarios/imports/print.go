@@ -296,10 +296,7 @@ func (t *Times) comment() string {
 // shares returns the shares of error kinds in scenario syntax, as "timeout: 12.5%", in tenths of a percent, with the
 // rounding error in the first.
 func shares(kinds []Kind) []string {
-	all := int64(0)
-	for _, k := range kinds {
-		all += k.Count
-	}
+	all := plain.Sum(kinds, func(k Kind) int64 { return k.Count })
 	const whole = 1000
 	parts, rest := make([]int64, len(kinds)), int64(whole)
 	for i, k := range kinds {

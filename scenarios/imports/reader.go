@@ -3,6 +3,7 @@ package imports
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -170,7 +171,8 @@ func (r *reader) plain(one *row) (record, error) {
 	if job == "" { // a row without an id is a job by itself
 		job = string(binary.LittleEndian.AppendUint64(nil, uint64(one.at)))
 	}
-	rec.key = keyOf(job)
+	sum := sha256.Sum256([]byte(job))
+	rec.key = key(sum[:len(rec.key)])
 	rec.check = crc32.ChecksumIEEE([]byte(strings.Join(one.text[:], "\x00")))
 	return rec, nil
 }

@@ -3,7 +3,6 @@ package imports
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
 	"encoding/binary"
 	"regexp"
 	"strings"
@@ -41,12 +40,6 @@ type try struct {
 
 // key identifies a job: a hash of its id, or of the place of its row in the input.
 type key [16]byte
-
-func keyOf(text string) (k key) {
-	sum := sha256.Sum256([]byte(text))
-	copy(k[:], sum[:])
-	return k
-}
 
 // hash returns a number by which samples are chosen: it is uniform, and the same for the same job and n.
 func (k key) hash(n uint64) uint64 {

@@ -283,11 +283,8 @@ func (g *gathering) kindsOf(c *collected) (kinds []Kind) {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Name, b.Name))
 	})
 	if len(kinds) > mostKindsTold {
-		rest := Kind{Name: "other-kinds"}
-		for _, k := range kinds[mostKindsTold-1:] {
-			rest.Count += k.Count
-		}
-		kinds = append(kinds[:mostKindsTold-1], rest)
+		rest := plain.Sum(kinds[mostKindsTold-1:], func(k Kind) int64 { return k.Count })
+		kinds = append(kinds[:mostKindsTold-1], Kind{"other-kinds", rest})
 	}
 	return kinds
 }

@@ -77,14 +77,11 @@ func open(ctx context.Context, file File, number int, from string, columns layou
 		in.text.Discard(3) // it has been peeked at
 		start = start[3:]
 	}
-	for _, sign := range []struct{ prefix, what string }{
-		{"\xff\xfe", "the file is UTF-16: convert it to UTF-8, as iconv -f UTF-16 -t UTF-8 does"},
-		{"\xfe\xff", "the file is UTF-16: convert it to UTF-8, as iconv -f UTF-16 -t UTF-8 does"},
-		{"\x1f\x8b", "the file is compressed: pass what gunzip -c prints, with - for the file"},
-	} {
-		if bytes.HasPrefix(start, []byte(sign.prefix)) {
-			return nil, in.bad(1, errors.New(sign.what))
-		}
+	switch string(start[:min(2, len(start))]) {
+	case "\xff\xfe", "\xfe\xff":
+		return nil, in.bad(1, errors.New("the file is UTF-16: convert it to UTF-8, as iconv -f UTF-16 -t UTF-8 does"))
+	case "\x1f\x8b":
+		return nil, in.bad(1, errors.New("the file is compressed: pass what gunzip -c prints, with - for the file"))
 	}
 	if at := bytes.IndexByte(start, 0); at >= 0 {
 		line := 1 + bytes.Count(start[:at], []byte("\n"))

@@ -7,6 +7,7 @@
 package pgserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,7 +91,7 @@ func Find() (string, error) {
 		if resolved, err := filepath.EvalSymlinks(p); err == nil {
 			p = resolved
 		}
-		if isFile(filepath.Join(filepath.Dir(p), "postgres")) {
+		if _, err := exec.LookPath(filepath.Join(filepath.Dir(p), "postgres")); err == nil {
 			return filepath.Dir(p), nil
 		}
 	}
@@ -99,7 +100,8 @@ func Find() (string, error) {
 	for _, p := range found {
 		folder := filepath.Dir(p)
 		version, err := strconv.Atoi(filepath.Base(filepath.Dir(folder)))
-		if err == nil && version > newest && isFile(filepath.Join(folder, "initdb")) {
+		_, missing := exec.LookPath(filepath.Join(folder, "initdb"))
+		if cmp.Or(err, missing) == nil && version > newest {
 			best, newest = folder, version
 		}
 	}
@@ -108,11 +110,6 @@ func Find() (string, error) {
 			"(Debian: apt-get install postgresql)", ErrMissing)
 	}
 	return best, nil
-}
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
 }
 
 // Start creates a server and returns once it accepts connections. ctx is for the start alone: the server runs until

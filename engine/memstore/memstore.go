@@ -120,7 +120,9 @@ func (s *Store) Enqueue(_ context.Context, jobs []engine.NewJob) error {
 	for i := range jobs {
 		if err := s.add(now, &jobs[i]); err != nil {
 			for _, added := range jobs[:i] {
-				s.drop(s.index.find(&s.rows, added.ID))
+				ref := s.index.find(&s.rows, added.ID)
+				s.unplace(ref, s.rows.at(ref))
+				s.forget(ref, s.rows.at(ref))
 			}
 			s.mu.unlock()
 			return err
@@ -167,13 +169,6 @@ func (s *Store) add(now engine.Time, j *engine.NewJob) error {
 		s.toReadyAt(ref, r, now, now)
 	}
 	return nil
-}
-
-// drop removes a job that Enqueue has added, after another job of the same call was refused.
-func (s *Store) drop(ref uint32) {
-	r := s.rows.at(ref)
-	s.unplace(ref, r)
-	s.forget(ref, r)
 }
 
 // Stats counts jobs exactly, whatever the limit, since the counts are kept up to date. The jobs that became ready first

@@ -35,7 +35,7 @@ func (s *Store) PromoteDue(dst []engine.Promotion) []engine.Promotion {
 // TakeDue takes due jobs out of the waiting ones, the first of the two steps of Promote, see engine.TwoStep.
 func (s *Store) TakeDue(_ context.Context, limit int, order engine.Order,
 	dst []engine.Promotion) ([]engine.Promotion, error) {
-	return s.takeDue(limit, order, dst, func(_ uint32, r *row, _ engine.Time) { r.place = inTransit })
+	return s.takeDue(limit, order, dst, false)
 }
 
 // Insert makes the jobs taken by TakeDue ready, the second of the two steps of Promote, see engine.TwoStep.
@@ -52,7 +52,6 @@ func (s *Store) Insert(_ context.Context, jobs []engine.JobID, dst []engine.Prom
 		if r.state != engine.Waiting || r.place != inTransit {
 			continue
 		}
-		r.place = inList
 		s.fromWaiting(ref, r, now)
 		dst = append(dst, s.promotion(ref, r))
 	}

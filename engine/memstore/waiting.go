@@ -65,12 +65,12 @@ func (s *Store) fromWaiting(ref uint32, r *row, now engine.Time) {
 // Promote makes up to limit due jobs ready, see engine.Store. Without StoreOptions.Promoted it returns none.
 func (s *Store) Promote(_ context.Context, limit int, order engine.Order,
 	dst []engine.Promotion) ([]engine.Promotion, error) {
-	return s.takeDue(limit, order, dst, s.fromWaiting)
+	return s.takeDue(limit, order, dst, true)
 }
 
-// takeDue removes up to limit due jobs from the due list, in the given order, calls take for each and returns them.
-func (s *Store) takeDue(limit int, order engine.Order, dst []engine.Promotion,
-	take func(uint32, *row, engine.Time)) ([]engine.Promotion, error) {
+// takeDue removes up to limit due jobs from the due list, in the given order, and returns them: ready if insert is set,
+// otherwise in transit.
+func (s *Store) takeDue(limit int, order engine.Order, dst []engine.Promotion, insert bool) ([]engine.Promotion, error) {
 	if order > engine.NewestReady {
 		return dst, fmt.Errorf("promote: order %v: %w", order, engine.ErrUnsupported)
 	}
@@ -88,7 +88,9 @@ func (s *Store) takeDue(limit int, order engine.Order, dst []engine.Promotion,
 		}
 		r := s.rows.at(at)
 		s.rows.remove(&s.waiting.due, at)
-		take(at, r, now)
+		if r.place = inTransit; insert {
+			s.fromWaiting(at, r, now)
+		}
 		dst = append(dst, s.promotion(at, r))
 	}
 	return dst, nil

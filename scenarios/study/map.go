@@ -54,7 +54,7 @@ func (p *MapPlan) source() Source {
 func (p *MapPlan) Check(ctx context.Context) error {
 	plan, err := newPlan(p.source(), []Axis{p.X, p.Y}, p.Version, &ofMap)
 	if err == nil {
-		_, err = NewLattice(p.X, p.Y, p.Depth)
+		_, err = newLattice(p.X, p.Y, p.Depth)
 	}
 	if err == nil {
 		_, err = plan.Check(ctx, Shard{0, 1}.cells(plan.Size()), false)
@@ -65,7 +65,7 @@ func (p *MapPlan) Check(ctx context.Context) error {
 // Run makes a map for each policy of base, the unchanged scenario, with all its seeds. When ctx is done it returns
 // ctx.Err(), and a *SettingError for a point that cannot be simulated.
 func (p *MapPlan) Run(ctx context.Context, base *scenarios.Scenario) (*Mapped, error) {
-	lattice, err := NewLattice(p.X, p.Y, p.Depth)
+	l, err := newLattice(p.X, p.Y, p.Depth)
 	if err != nil {
 		return nil, err
 	}
@@ -73,13 +73,13 @@ func (p *MapPlan) Run(ctx context.Context, base *scenarios.Scenario) (*Mapped, e
 	s := &simulator{source: &source, each: int(base.Seeds)}
 	maps := &Mapped{Map: results.Map{Scenario: base.Name, ConfigHash: base.ConfigHash(), Version: p.Version,
 		Query: p.Query, Seeds: int(base.Seeds), XKey: p.X.Key, YKey: p.Y.Key, XValues: p.X.Range.Texts(),
-		YValues: p.Y.Range.Texts(), Steps: lattice.Steps, Edge: p.edgeWords()}}
+		YValues: p.Y.Range.Texts(), Steps: l.Steps, Edge: p.edgeWords()}}
 	for i := range base.Policies {
 		label, round := base.Policies[i].Label, 0
-		m, err := Explore(lattice, func(points []Point) ([]results.MapValue, error) {
+		m, err := explore(l, func(points []point) ([]results.MapValue, error) {
 			measured := p.Progress(label, round, len(points))
 			round++
-			return p.measure(ctx, s, lattice, label, points, measured)
+			return p.measure(ctx, s, l, label, points, measured)
 		})
 		if err != nil {
 			return nil, err
@@ -89,11 +89,11 @@ func (p *MapPlan) Run(ctx context.Context, base *scenarios.Scenario) (*Mapped, e
 	return maps, nil
 }
 
-func (p *MapPlan) sets(l *Lattice, at Point) []scenarios.Override {
+func (p *MapPlan) sets(l *lattice, at point) []scenarios.Override {
 	return []scenarios.Override{{Path: p.X.Key, Value: l.X[at.X].Text}, {Path: p.Y.Key, Value: l.Y[at.Y].Text}}
 }
 
-func (p *MapPlan) measure(ctx context.Context, s *simulator, l *Lattice, policy string, points []Point,
+func (p *MapPlan) measure(ctx context.Context, s *simulator, l *lattice, policy string, points []point,
 	measured func()) ([]results.MapValue, error) {
 	values := make([]results.MapValue, len(points))
 	var mutex sync.Mutex
@@ -250,7 +250,7 @@ func (m *Mapped) grid(found *Map, o text.TableOptions) string {
 	for y := len(found.Y) - 1; y >= 0; y -= found.Steps {
 		row := []string{found.Y[y].Text}
 		for i := range m.XValues {
-			row = append(row, m.cell(found.Values[Point{X: i * found.Steps, Y: y}]))
+			row = append(row, m.cell(found.Values[point{X: i * found.Steps, Y: y}]))
 		}
 		t.Add(row...)
 	}
@@ -305,6 +305,6 @@ func (m *Map) panel(label string) results.MapPanel {
 }
 
 // Points returns the measured points of a map, ordered by Y, then by X.
-func (m *Map) Points() []Point { return slices.SortedFunc(maps.Keys(m.Values), byYX) }
+func (m *Map) Points() []point { return slices.SortedFunc(maps.Keys(m.Values), byYX) }
 
-func byYX(a, b Point) int { return cmp.Or(cmp.Compare(a.Y, b.Y), cmp.Compare(a.X, b.X)) }
+func byYX(a, b point) int { return cmp.Or(cmp.Compare(a.Y, b.Y), cmp.Compare(a.X, b.X)) }

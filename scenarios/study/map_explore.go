@@ -8,46 +8,46 @@ import (
 	"qsim/results/plain"
 )
 
-// MostDepth is the highest number of times that a cell of a map's grid is halved, to find its edge more exactly.
-const MostDepth = 6
+// mostDepth is the highest number of times that a cell of a map's grid is halved, to find its edge more exactly.
+const mostDepth = 6
 
 // mostPoints is the highest number of points measured in a map of one policy.
 const mostPoints = 20_000
 
-// Point is a position on the lattice of a map, its grid when refined everywhere: on each axis a number of steps,
+// point is a position on the lattice of a map, its grid when refined everywhere: on each axis a number of steps,
 // 2^depth from one value to the next.
-type Point struct{ X, Y int }
+type point struct{ X, Y int }
 
-// Patch is a rectangle of a map, in positions on its lattice: its corners are measured, and nothing inside it.
-type Patch struct{ X0, X1, Y0, Y1 int }
+// patch is a rectangle of a map, in positions on its lattice: its corners are measured, and nothing inside it.
+type patch struct{ X0, X1, Y0, Y1 int }
 
-// Lattice is the grid of all points that a map can measure; an exploration measures a part of them.
-type Lattice struct {
+// lattice is the grid of all points that a map can measure; an exploration measures a part of them.
+type lattice struct {
 	X, Y  []Value // values of each axis, by position; Text is empty if there is no value between two given ones
 	Steps int     // number of steps from one value of an axis to the next
 }
 
-// NewLattice returns all points that a map can measure: the grid of two axes, of at least two ascending values each,
+// newLattice returns all points that a map can measure: the grid of two axes, of at least two ascending values each,
 // with every cell halved depth times.
-func NewLattice(x, y Axis, depth int) (*Lattice, error) {
-	if depth < 0 || depth > MostDepth {
-		return nil, fmt.Errorf("refine %d times: want 0 to %d", depth, MostDepth)
+func newLattice(x, y Axis, depth int) (*lattice, error) {
+	if depth < 0 || depth > mostDepth {
+		return nil, fmt.Errorf("refine %d times: want 0 to %d", depth, mostDepth)
 	}
 	for _, a := range []Axis{x, y} {
 		switch {
 		case len(a.Range.Values) < 2:
 			return nil, fmt.Errorf("%s: an axis needs at least two values", a.Key)
-		case !a.Range.Ascending():
+		case !a.Range.ascending():
 			return nil, fmt.Errorf("%s: the values of an axis must go up", a.Key)
 		}
 	}
-	l := &Lattice{Steps: 1 << depth}
+	l := &lattice{Steps: 1 << depth}
 	l.X, l.Y = l.positions(x.Range), l.positions(y.Range)
 	return l, nil
 }
 
 // positions returns the values of a map's axis and all intermediate values.
-func (l *Lattice) positions(r Range) []Value {
+func (l *lattice) positions(r Range) []Value {
 	all := make([]Value, (len(r.Values)-1)*l.Steps+1)
 	for i, v := range r.Values {
 		all[i*l.Steps] = v
@@ -63,35 +63,35 @@ func (l *Lattice) positions(r Range) []Value {
 }
 
 // corners returns the points of a map's grid before any refinement, by Y, then by X.
-func (l *Lattice) corners() []Point {
-	var corners []Point
+func (l *lattice) corners() []point {
+	var corners []point
 	for y := 0; y < len(l.Y); y += l.Steps {
 		for x := 0; x < len(l.X); x += l.Steps {
-			corners = append(corners, Point{x, y})
+			corners = append(corners, point{x, y})
 		}
 	}
 	return corners
 }
 
 // Size returns the number of points that a map has if its grid is refined everywhere.
-func (l *Lattice) Size() int {
+func (l *lattice) Size() int {
 	isThere := func(v Value) bool { return v.Text != "" }
 	return plain.Count(l.X, isThere) * plain.Count(l.Y, isThere)
 }
 
 // Map is the result of a map study under one policy: the measured points, and the rectangles (patches) between them.
 type Map struct {
-	*Lattice
-	Values  map[Point]results.MapValue // values of the measured points
-	Patches []Patch                    // patches that cover the map, by Y0 and X0
+	*lattice
+	Values  map[point]results.MapValue // values of the measured points
+	Patches []patch                    // patches that cover the map, by Y0 and X0
 }
 
-// Explore calls measure for the coarse grid of a map, and then for points that halve the cells which its edge crosses.
-func Explore(l *Lattice, measure func(points []Point) ([]results.MapValue, error)) (*Map, error) {
-	m := &Map{Lattice: l, Values: map[Point]results.MapValue{}}
+// explore calls measure for the coarse grid of a map, and then for points that halve the cells which its edge crosses.
+func explore(l *lattice, measure func(points []point) ([]results.MapValue, error)) (*Map, error) {
+	m := &Map{lattice: l, Values: map[point]results.MapValue{}}
 	for y := 0; y+l.Steps < len(l.Y); y += l.Steps {
 		for x := 0; x+l.Steps < len(l.X); x += l.Steps {
-			m.Patches = append(m.Patches, Patch{x, x + l.Steps, y, y + l.Steps})
+			m.Patches = append(m.Patches, patch{x, x + l.Steps, y, y + l.Steps})
 		}
 	}
 	err := m.measure(l.corners(), measure)
@@ -108,8 +108,8 @@ func Explore(l *Lattice, measure func(points []Point) ([]results.MapValue, error
 	return m, err
 }
 
-func (m *Map) measure(points []Point, measure func(points []Point) ([]results.MapValue, error)) error {
-	points = slices.DeleteFunc(points, func(p Point) bool { _, known := m.Values[p]; return known })
+func (m *Map) measure(points []point, measure func(points []point) ([]results.MapValue, error)) error {
+	points = slices.DeleteFunc(points, func(p point) bool { _, known := m.Values[p]; return known })
 	slices.SortFunc(points, byYX)
 	points = slices.Compact(points)
 	if len(m.Values)+len(points) > mostPoints {
@@ -127,9 +127,9 @@ func (m *Map) measure(points []Point, measure func(points []Point) ([]results.Ma
 
 // split halves, where possible, the map's rectangles of one size that the edge crosses. It returns all rectangles, and
 // the corners of the new ones, for measuring.
-func (m *Map) split(size int) (patches []Patch, points []Point) {
+func (m *Map) split(size int) (patches []patch, points []point) {
 	for _, c := range m.Patches {
-		parts := []Patch{c}
+		parts := []patch{c}
 		if max(c.X1-c.X0, c.Y1-c.Y0) == size && m.disagrees(c) {
 			parts = m.halves(c)
 		}
@@ -140,19 +140,19 @@ func (m *Map) split(size int) (patches []Patch, points []Point) {
 		}
 		patches = append(patches, parts...)
 	}
-	slices.SortFunc(patches, func(a, b Patch) int { return byYX(Point{a.X0, a.Y0}, Point{b.X0, b.Y0}) })
+	slices.SortFunc(patches, func(a, b patch) int { return byYX(point{a.X0, a.Y0}, point{b.X0, b.Y0}) })
 	return patches, points
 }
 
 // halves divides a rectangle of a map into four, or into two or one where an axis has no value in between.
-func (m *Map) halves(c Patch) []Patch {
-	parts := []Patch{c}
+func (m *Map) halves(c patch) []patch {
+	parts := []patch{c}
 	if x := (c.X0 + c.X1) / 2; x > c.X0 && m.X[x].Text != "" {
-		parts = []Patch{{c.X0, x, c.Y0, c.Y1}, {x, c.X1, c.Y0, c.Y1}}
+		parts = []patch{{c.X0, x, c.Y0, c.Y1}, {x, c.X1, c.Y0, c.Y1}}
 	}
 	if y := (c.Y0 + c.Y1) / 2; y > c.Y0 && m.Y[y].Text != "" {
 		for _, p := range parts {
-			parts = append(parts, Patch{p.X0, p.X1, y, p.Y1})
+			parts = append(parts, patch{p.X0, p.X1, y, p.Y1})
 		}
 		for i := range parts[:len(parts)/2] {
 			parts[i].Y1 = y
@@ -161,18 +161,18 @@ func (m *Map) halves(c Patch) []Patch {
 	return parts
 }
 
-func (c Patch) corners() []Point {
-	return []Point{{c.X0, c.Y0}, {c.X1, c.Y0}, {c.X0, c.Y1}, {c.X1, c.Y1}}
+func (c patch) corners() []point {
+	return []point{{c.X0, c.Y0}, {c.X1, c.Y0}, {c.X0, c.Y1}, {c.X1, c.Y1}}
 }
 
 // disagrees reports whether the edge crosses a rectangle of a map: points measured on its rim lie on both sides.
-func (m *Map) disagrees(c Patch) bool {
-	first := m.Values[Point{c.X0, c.Y0}].Beyond
+func (m *Map) disagrees(c patch) bool {
+	first := m.Values[point{c.X0, c.Y0}].Beyond
 	for y := c.Y0; y <= c.Y1; y++ {
 		between := y > c.Y0 && y < c.Y1 // of the rows in between only the ends are on the rim
 		step := plain.Either(between, c.X1-c.X0, 1)
 		for x := c.X0; x <= c.X1; x += step {
-			if v, known := m.Values[Point{x, y}]; known && v.Beyond != first {
+			if v, known := m.Values[point{x, y}]; known && v.Beyond != first {
 				return true
 			}
 		}

@@ -18,9 +18,9 @@ func span(t *testing.T, text string) Axis {
 	return Axis{Key: "key", Range: r}
 }
 
-// edged returns a measurement for Explore of a map with a known edge, given by beyond; it counts points.
-func edged(l *Lattice, beyond func(x, y float64) bool, count *int) func([]Point) ([]results.MapValue, error) {
-	return func(points []Point) ([]results.MapValue, error) {
+// edged returns a measurement for explore of a map with a known edge, given by beyond; it counts points.
+func edged(l *lattice, beyond func(x, y float64) bool, count *int) func([]point) ([]results.MapValue, error) {
+	return func(points []point) ([]results.MapValue, error) {
 		var values []results.MapValue
 		for _, p := range points {
 			*count++
@@ -50,12 +50,12 @@ func TestExploreFindsThePlantedEdge(t *testing.T) {
 		{"nothing beyond", "0.0..8.0/1.0", "0.0..8.0/1.0", 4, func(_, _ float64) bool { return false }, .01},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			l, err := NewLattice(span(t, tt.x), span(t, tt.y), tt.depth)
+			l, err := newLattice(span(t, tt.x), span(t, tt.y), tt.depth)
 			if err != nil {
 				t.Fatal(err)
 			}
 			count := 0
-			m, err := Explore(l, edged(l, tt.beyond, &count))
+			m, err := explore(l, edged(l, tt.beyond, &count))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,7 +67,7 @@ func TestExploreFindsThePlantedEdge(t *testing.T) {
 			for y, vy := range l.Y {
 				for x, vx := range l.X {
 					truth := tt.beyond(vx.Number, vy.Number)
-					if vx.Text != "" && vy.Text != "" && !told[Point{x, y}][truth] {
+					if vx.Text != "" && vy.Text != "" && !told[point{x, y}][truth] {
 						wrong++
 					}
 				}
@@ -81,15 +81,15 @@ func TestExploreFindsThePlantedEdge(t *testing.T) {
 }
 
 // tellings returns, for each point of a map, the sides of the edge of the tiles there: true is beyond it.
-func (m *Map) tellings() map[Point]map[bool]bool {
-	told := map[Point]map[bool]bool{}
+func (m *Map) tellings() map[point]map[bool]bool {
+	told := map[point]map[bool]bool{}
 	for _, t := range m.panel("").Tiles {
 		for y := int(math.Ceil(t.Y0)); float64(y) <= t.Y1; y++ {
 			for x := int(math.Ceil(t.X0)); float64(x) <= t.X1; x++ {
-				if told[Point{x, y}] == nil {
-					told[Point{x, y}] = map[bool]bool{}
+				if told[point{x, y}] == nil {
+					told[point{x, y}] = map[bool]bool{}
 				}
-				told[Point{x, y}][t.Value.Beyond] = true
+				told[point{x, y}][t.Value.Beyond] = true
 			}
 		}
 	}
@@ -120,12 +120,12 @@ func checkCover(t *testing.T, m *Map) {
 
 // TestEdgeLiesBetween: each segment of a map's edge has a tile beyond it on one side only.
 func TestEdgeLiesBetween(t *testing.T) {
-	l, err := NewLattice(span(t, "0.0..8.0/1.0"), span(t, "0.0..8.0/1.0"), 3)
+	l, err := newLattice(span(t, "0.0..8.0/1.0"), span(t, "0.0..8.0/1.0"), 3)
 	if err != nil {
 		t.Fatal(err)
 	}
 	count := 0
-	m, err := Explore(l, edged(l, func(x, y float64) bool { return x*x+y*y > 30 }, &count))
+	m, err := explore(l, edged(l, func(x, y float64) bool { return x*x+y*y > 30 }, &count))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,17 +158,17 @@ func TestLatticeErrors(t *testing.T) {
 		{"too deep", "1,2", "1,2", 7},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, err := NewLattice(span(t, tt.x), span(t, tt.y), tt.depth); err == nil {
+			if _, err := newLattice(span(t, tt.x), span(t, tt.y), tt.depth); err == nil {
 				t.Error("no error")
 			}
 		})
 	}
-	l, err := NewLattice(span(t, "a,b"), span(t, "1,2"), 2)
+	l, err := newLattice(span(t, "a,b"), span(t, "1,2"), 2)
 	if err != nil || l.Size() != 4 {
 		t.Errorf("words and neighbours are halved: %d points (%v)", l.Size(), err)
 	}
 	stop := errors.New("stop")
-	if _, err := Explore(l, func([]Point) ([]results.MapValue, error) { return nil, stop }); !errors.Is(err, stop) {
+	if _, err := explore(l, func([]point) ([]results.MapValue, error) { return nil, stop }); !errors.Is(err, stop) {
 		t.Errorf("got %v", err)
 	}
 }

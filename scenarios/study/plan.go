@@ -52,11 +52,11 @@ func (s *Source) Load(more []scenarios.Override) (*scenarios.Scenario, diagnosti
 	return sc, found, nil
 }
 
-// setting loads the scenario with more overrides. An error of the scenario is a *SettingError that wraps an *Invalid.
+// setting loads the scenario with more overrides. An error of the scenario is a *SettingError that wraps an *invalid.
 func (s *Source) setting(more []scenarios.Override) (*scenarios.Scenario, error) {
 	sc, found, err := s.Load(more)
 	if err == nil && sc == nil {
-		err = &Invalid{found.Errors()}
+		err = &invalid{found.Errors()}
 	}
 	if err != nil {
 		return nil, &SettingError{more, err}
@@ -64,11 +64,11 @@ func (s *Source) setting(more []scenarios.Override) (*scenarios.Scenario, error)
 	return sc, nil
 }
 
-// Invalid is the error for a scenario that does not load: it has its diagnostics, at least one of them an error.
-type Invalid struct{ Found diagnostics.List }
+// invalid is the error for a scenario that does not load: it has its diagnostics, at least one of them an error.
+type invalid struct{ Found diagnostics.List }
 
 // Error returns the message of the first diagnostic, with its position if that is in the scenario's file.
-func (e *Invalid) Error() string {
+func (e *invalid) Error() string {
 	d := e.Found[0]
 	return plain.When(d.Set == "" && d.Line > 0, fmt.Sprintf("%d:%d: ", d.Line, d.Col)) + d.Message
 }
@@ -130,7 +130,7 @@ func newPlan(source Source, axes []Axis, version string, say *wording) (*Plan, e
 		return nil, err
 	}
 	if base == nil {
-		return nil, fmt.Errorf("load %s: %w", source.Name, &Invalid{found.Errors()})
+		return nil, fmt.Errorf("load %s: %w", source.Name, &invalid{found.Errors()})
 	}
 	settings := world.Settings(base)
 	p := &Plan{Source: source, Axes: axes, base: base, known: map[string]bool{}}

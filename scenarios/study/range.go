@@ -82,9 +82,9 @@ func parseRange(text string) (Range, error) {
 // Texts returns the values in the spelling of scenarios.
 func (r Range) Texts() []string { return plain.Map(r.Values, func(v Value) string { return v.Text }) }
 
-// Ascending reports whether every value is larger than the one before, as the axis of a map needs. Values that are not
+// ascending reports whether every value is larger than the one before, as the axis of a map needs. Values that are not
 // numbers count as ascending in the order given.
-func (r Range) Ascending() bool {
+func (r Range) ascending() bool {
 	for i := 1; i < len(r.Values); i++ {
 		if r.Values[i].Number <= r.Values[i-1].Number {
 			return false

@@ -218,8 +218,8 @@ func TestPlaces(t *testing.T) {
 
 func TestAscending(t *testing.T) {
 	for text, want := range map[string]bool{"1,2,3": true, "3,2": false, "b,a": true, "1": true, "1m,90s": true} {
-		if r, err := parseRange(text); err != nil || r.Ascending() != want {
-			t.Errorf("%s: got %v (%v), want %v", text, r.Ascending(), err, want)
+		if r, err := parseRange(text); err != nil || r.ascending() != want {
+			t.Errorf("%s: got %v (%v), want %v", text, r.ascending(), err, want)
 		}
 	}
 }

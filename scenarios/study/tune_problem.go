@@ -108,7 +108,7 @@ func (p *Problem) checkKey() error {
 		return fmt.Errorf("the smallest or largest %s is looked for alone: other keys are set, not searched", p.Key)
 	case a.Key != p.Key:
 		return fmt.Errorf("%s is not the key that is searched, %s", p.Key, a.Key)
-	case !a.Range.Numeric || !a.Range.Ascending():
+	case !a.Range.Numeric || !a.Range.ascending():
 		return fmt.Errorf("%s: its values must be numbers that go up, for one to be the smallest", a.Key)
 	}
 	return nil

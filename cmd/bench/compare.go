@@ -168,7 +168,7 @@ func pairUp(files [][]*benchmark, paths, units []string) (changes, lost []change
 // changesText returns a text table of the changes of each benchmark, below its name, wrapped to a width.
 func changesText(changes []change, paired bool, width int) string {
 	var b strings.Builder
-	line := func(words string) { b.WriteString(strings.Join(text.Wrapped(words, width), "\n") + "\n") }
+	line := func(words string) { b.WriteString(text.Paragraph(words, width)) }
 	for rest := changes; len(rest) > 0; {
 		t := text.Table{Columns: []text.Column{{Key: true},
 			{Title: "base"}, {Title: "new"}, {Title: "change"}, {Title: "p (Holm)"}}}

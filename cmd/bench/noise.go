@@ -138,7 +138,7 @@ func (s *session) printNoise(c *candidate, f *noiseFlags, tell string) error {
 
 func noiseTable(c *candidate, list []scatter, tell string, o text.TableOptions) string {
 	var b strings.Builder
-	line := func(words string) { b.WriteString(strings.Join(text.Wrapped(words, o.Width), "\n") + "\n") }
+	line := func(words string) { b.WriteString(text.Paragraph(words, o.Width)) }
 	line(fmt.Sprintf("%s, %d rounds", c.name, len(c.rounds)))
 	b.WriteString("\n")
 	t := text.Table{Columns: []text.Column{{Key: true}}}

@@ -72,8 +72,9 @@ func (p *prediction) mechanism() (rows []mechanismJSON) {
 
 // writeMechanism prints a table of engine statistics of the simulated and the real runs, width columns wide.
 func (p *prediction) writeMechanism(out io.Writer, width int) {
-	fmt.Fprintln(out, "\nhow the engines worked, on the wall clock (a claim is woken if new work caused it, and the gap is "+
-		"from the answer to a claim until the next one):")
+	const heading = "how the engines worked, on the wall clock (a claim is woken if new work caused it, and the gap is " +
+		"from the answer to a claim until the next one):"
+	fmt.Fprint(out, "\n"+text.Paragraph(heading, width))
 	t := text.Table{Columns: []text.Column{{Key: true, Wrap: true}, {Key: true}}}
 	for _, title := range []string{"attempts/s", "busy workers", "claims/s", "woken", "rows", "a claim", "gap",
 		"commits/s", "rows", "a commit"} {

@@ -73,7 +73,7 @@ func applied(r *apply.Result, o text.TableOptions) string {
 	alike := plain.Plural(r.Alike, "key") + " more have the value of the preset."
 	for _, line := range []string{"✗: there is no setting. " + alike, "Defaults: " + r.Preset,
 		"The preset approximates: " + strings.Join(r.Approximates, "; "), "Settings: " + r.Docs} {
-		page += "\n" + strings.Join(text.Wrapped(line, o.Width), "\n") + "\n"
+		page += "\n" + text.Paragraph(line, o.Width)
 	}
 	return page
 }

@@ -168,6 +168,9 @@ func Wrapped(s string, width int) []string {
 	return plain.Lines(words, func(line string) bool { return columns(line) <= width })
 }
 
+// Paragraph returns a text broken as by Wrapped, with a newline after each line.
+func Paragraph(s string, width int) string { return strings.Join(Wrapped(s, width), "\n") + "\n" }
+
 // Indented returns a text broken as by Wrapped; its lines after the first begin with indent spaces, which count.
 func Indented(s string, width, indent int) string {
 	if width == 0 {

@@ -172,7 +172,7 @@ func Sweep(sweep *results.Sweep, o TableOptions) string {
 	if more := left - len(t.Rows); more > 0 {
 		table += fmt.Sprintf("and %s more: --format csv prints them all\n", plain.Plural(more, "row"))
 	}
-	return table + "\n" + strings.Join(Wrapped(s.footnote(), o.Width), "\n") + "\n"
+	return table + "\n" + Paragraph(s.footnote(), o.Width)
 }
 
 // describe returns the heading of the sweep's table: its scenario, keys, and numbers of cells, policies and seeds.

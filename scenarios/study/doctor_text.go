@@ -119,8 +119,9 @@ func (d *Diagnosis) Table(o text.TableOptions) string {
 	share := results.FormatValue(d.Scale, measure.MetricInfo{Share: true})
 	small := plain.When(d.Scale < 1, ", simulated with "+share+" of its workers and load")
 	applies := len(d.Findings) - d.Count(Immune)
-	return fmt.Sprintf("%s, %s: exposed to %d of %s that apply, not sure of %d%s\n\n", d.Scenario, d.Policy,
-		d.Count(Exposed), plain.Plural(applies, "incident"), d.Count(Unsure), small) + text.Cells(header, rows, 3, o)
+	title := fmt.Sprintf("%s, %s: exposed to %d of %s that apply, not sure of %d%s", d.Scenario, d.Policy,
+		d.Count(Exposed), plain.Plural(applies, "incident"), d.Count(Unsure), small)
+	return text.Paragraph(title, o.Width) + "\n" + text.Cells(header, rows, 3, o)
 }
 
 // atLeast returns the value of a verdict as text, a lower bound with ≥ before it.

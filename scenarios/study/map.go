@@ -212,19 +212,22 @@ func (m *Mapped) Table(o text.TableOptions) string {
 		return text.Cells(header, rows, 0, o)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s   %s, mean of %s\n%s across, %s up\n", m.Scenario, m.Query, counted(m.Seeds, "seed", "seeds"),
-		m.XKey, m.YKey)
+	line := func(format string, args ...any) { b.WriteString(text.Paragraph(fmt.Sprintf(format, args...), o.Width)) }
+	line("%s   %s, mean of %s", m.Scenario, m.Query, counted(m.Seeds, "seed", "seeds"))
+	line("%s across, %s up", m.XKey, m.YKey)
 	for i, p := range m.Panels {
 		share := results.FormatValue(p.Beyond, measure.MetricInfo{Unit: "1", Share: true})
-		fmt.Fprintf(&b, "\n%s: %s of the map beyond the edge, %d points measured of %d\n\n%s", p.Label, share, p.Measured,
-			p.Full, m.grid(m.Maps[i], o))
+		b.WriteString("\n")
+		line("%s: %s of the map beyond the edge, %d points measured of %d", p.Label, share, p.Measured, p.Full)
+		b.WriteString("\n" + m.grid(m.Maps[i], o))
 	}
-	fmt.Fprintf(&b, "\n✗ = beyond the edge: %s, under most seeds\n", cmp.Or(m.Edge, "not within the run"))
+	b.WriteString("\n")
+	line("✗ = beyond the edge: %s, under most seeds", cmp.Or(m.Edge, "not within the run"))
 	if m.Edge != "" && strings.Contains(b.String(), "≥ ") {
-		b.WriteString("≥ = at least: the run ended before; without ✗ it is not known whether it lies beyond the edge\n")
+		line("≥ = at least: the run ended before; without ✗ it is not known whether it lies beyond the edge")
 	}
 	if reason := m.reason(); reason != "" {
-		fmt.Fprintf(&b, "%s = no value: %s\n", plain.Missing, reason)
+		line("%s = no value: %s", plain.Missing, reason)
 	}
 	return b.String()
 }

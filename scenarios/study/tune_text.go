@@ -252,14 +252,15 @@ func TuningTable(t *results.Tuning, o text.TableOptions, command func(policy str
 		return text.Cells(header, rows, 1, o)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s\n", t.Scenario, plain.Joined(", with ", t.Goal, strings.Join(t.Objectives, " and ")))
+	title := t.Scenario + "  " + plain.Joined(", with ", t.Goal, strings.Join(t.Objectives, " and "))
+	b.WriteString(text.Paragraph(title, o.Width))
 	for i := range t.Policies {
 		p := &t.Policies[i]
 		fmt.Fprintf(&b, "\n%s\n%s", p.Label, plain.When(o.Format == text.Markdown, "\n"))
 		header, rows := tuneTable(t, t.Policies[i:i+1], false)
 		b.WriteString(text.Cells(header, rows, len(t.Axes)+1, o) + "\n")
 		for _, line := range p.Said {
-			fmt.Fprintf(&b, "%s\n", line)
+			b.WriteString(text.Paragraph(line, o.Width))
 		}
 		if p.Best != nil {
 			fmt.Fprintf(&b, "%s\n", command(p.Label, setsOf(t.Axes, p.Best)))

@@ -33,7 +33,7 @@ func (s *Simulation) PrintHistory(w io.Writer, h *JobHistory, format string, wid
 		return s.writeAttempts(w, h, width)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n", strings.Join(text.Wrapped(s.sentence(h), width), "\n"))
+	b.WriteString(text.Paragraph(s.sentence(h), width) + "\n")
 	if err := s.writeAttempts(&b, h, width); err != nil {
 		return err
 	}

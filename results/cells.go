@@ -49,21 +49,20 @@ func CellOf(s *Summary, i int, q measure.Query) TableCell {
 			cell.Tell = d.Tell
 		}
 	}
-	for k := range s.Objectives {
-		if v := &s.Objectives[k]; v.Query == q && v.Policy == p.Label {
-			cell.Verdicts = append(cell.Verdicts, v)
-		}
-	}
+	cell.Verdicts = plain.Where(s.Objectives, func(v *Verdict) bool { return v.Query == q && v.Policy == p.Label })
 	return cell
+}
+
+// objectivesOn returns the verdicts of the objectives on the metric of a query.
+func (s *Summary) objectivesOn(q measure.Query) []*Verdict {
+	return plain.Where(s.Objectives, func(v *Verdict) bool { return v.Query == q })
 }
 
 // lookup returns the description of the metric of a query, with the unit % if an objective on it has a bound in %.
 func (s *Summary) lookup(q measure.Query) measure.MetricInfo {
 	info, _ := measure.Lookup(q.Metric)
-	for i := range s.Objectives {
-		if v := &s.Objectives[i]; v.Query == q {
-			info = inUnitOf(info, v.Text)
-		}
+	for _, v := range s.objectivesOn(q) {
+		info = inUnitOf(info, v.Text)
 	}
 	return info
 }
@@ -78,13 +77,8 @@ func halfOf(e *Estimate, info measure.MetricInfo) string {
 // Marks returns the signs of the verdicts on objectives in a cell of the results table, each sign once: ✓ met, ✗
 // missed, ? unclear, so "✓✗" if some are met and some are missed; "" without objectives.
 func (c *TableCell) Marks() string {
-	marks := ""
-	for _, v := range c.Verdicts {
-		if sign := v.Outcome.Sign(); !strings.Contains(marks, sign) {
-			marks += sign
-		}
-	}
-	return marks
+	signs := plain.Map(c.Verdicts, func(v *Verdict) string { return v.Outcome.Sign() })
+	return strings.Join(plain.Distinct(signs), "")
 }
 
 // changeOf returns the relative change of a metric from the baseline to policy p as text, such as −97%; "": unknown.

@@ -54,13 +54,8 @@ func (t *Table) Find(q measure.Query) *Column {
 }
 
 // In returns the columns of one group (Part) of a results table: metrics of objectives, additional metrics, or costs.
-func (t *Table) In(p Part) (columns []*Column) {
-	for i := range t.Columns {
-		if t.Columns[i].Part == p {
-			columns = append(columns, &t.Columns[i])
-		}
-	}
-	return columns
+func (t *Table) In(p Part) []*Column {
+	return plain.Where(t.Columns, func(c *Column) bool { return c.Part == p })
 }
 
 // TableQueries returns the metrics of a scenario's results table that do not depend on the results: those of the
@@ -171,10 +166,8 @@ func ColumnOf(s *Summary, q measure.Query) Column {
 	for i := range s.Policies {
 		c.Cells = append(c.Cells, CellOf(s, i, q))
 	}
-	for i := range s.Objectives {
-		if v := &s.Objectives[i]; v.Query == q {
-			c.addGoal(v)
-		}
+	for _, v := range s.objectivesOn(q) {
+		c.addGoal(v)
 	}
 	c.rank(s)
 	return c

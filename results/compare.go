@@ -12,26 +12,21 @@ import (
 func (s *Summary) compare() {
 	base := &s.Policies[s.Baseline()]
 	inTable := s.tableQueries()
+	listed := func(d *Contrast) bool { return slices.Contains(inTable, d.Query) }
 	var shown, others []*Contrast
 	for i := range s.Policies {
 		p := &s.Policies[i]
 		if p.Baseline {
 			continue
 		}
-		for _, pair := range [][2][]Estimate{{p.Metrics, base.Metrics}, {p.Filtered, base.Filtered}} {
-			for j := range pair[0] {
-				if d, _, n := difference(&pair[0][j], &pair[1][j]); n > 0 {
-					p.Versus = append(p.Versus, d)
-				}
+		own, of := slices.Concat(p.Metrics, p.Filtered), slices.Concat(base.Metrics, base.Filtered)
+		for j := range own {
+			if d, _, n := difference(&own[j], &of[j]); n > 0 {
+				p.Versus = append(p.Versus, d)
 			}
 		}
-		for j := range p.Versus {
-			if d := &p.Versus[j]; slices.Contains(inTable, d.Query) {
-				shown = append(shown, d)
-			} else {
-				others = append(others, d)
-			}
-		}
+		shown = append(shown, plain.Where(p.Versus, listed)...)
+		others = append(others, plain.Where(p.Versus, func(d *Contrast) bool { return !listed(d) })...)
 	}
 	decide(shown)
 	decide(others)
@@ -103,16 +98,11 @@ func (s *Summary) judge() {
 
 // policiesOf returns the policies that an objective is set for, by its policy field: the one with that label, or else
 // all of that kind; all policies if the field is empty.
-func (s *Summary) policiesOf(name string) (policies []*PolicySummary) {
+func (s *Summary) policiesOf(name string) []*PolicySummary {
 	if p := s.labelled(name); p != nil && name != "" {
 		return []*PolicySummary{p}
 	}
-	for i := range s.Policies {
-		if p := &s.Policies[i]; name == "" || p.Kind == name {
-			policies = append(policies, p)
-		}
-	}
-	return policies
+	return plain.Where(s.Policies, func(p *PolicySummary) bool { return name == "" || p.Kind == name })
 }
 
 // DefaultSameWithin is the half-width of the equivalence band as a share of the baseline's value: ±5 %.
@@ -149,10 +139,7 @@ func likeness(difference, half, base, within float64, n, tests int, shown, bound
 	different := seedsToReach(half, difference, n, alpha/float64(max(tests, 1)))
 	band := max(float64(within*math.Abs(base))-math.Abs(difference), 0) // 0: no number of seeds shows equivalence
 	same := seedsToReach(half, band, n, alpha)
-	if different == 0 || same > 0 && same < different {
-		return Likeness{Tell: same}
-	}
-	return Likeness{Tell: different}
+	return Likeness{Tell: plain.Either(different == 0 || same > 0 && same < different, same, different)}
 }
 
 // Mark returns the sign printed beside a difference: "≈" equivalent, "?" neither a difference nor equivalence is shown,

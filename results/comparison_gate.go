@@ -2,6 +2,7 @@ package results
 
 import (
 	"math"
+	"slices"
 
 	"qsim/results/measure"
 )
@@ -122,10 +123,8 @@ func (c *Comparison) decide() {
 	}
 	decide(all)
 	c.confirm()
-	for _, d := range c.Changes {
-		if d.Verdict == Missed || d.Verdict == Unclear && c.Gate.Strict {
-			c.Exit = 1
-		}
+	if slices.ContainsFunc(c.Cases(), func(k Case) bool { return k.Failed }) {
+		c.Exit = 1
 	}
 }
 

@@ -142,13 +142,7 @@ func (f *finder) cheaper(i, k int) bool {
 // surer compares two policies for sorting: one whose difference from the baseline is undecided (mark "?") comes after
 // one whose difference is not.
 func (c *Column) surer(i, k int) int {
-	switch a, b := c.Cells[i].unsure(), c.Cells[k].unsure(); {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
+	return plain.Either(c.Cells[i].unsure(), 1, 0) - plain.Either(c.Cells[k].unsure(), 1, 0)
 }
 
 // changeIn returns, in parentheses, a cell's change from the baseline policy, with the remark "not told apart yet"
@@ -291,10 +285,8 @@ func (f *finder) noDifference(columns []*Column) string {
 	case slices.ContainsFunc(f.Columns, func(c Column) bool { return c.Part != Gets && shown(&c) }):
 		in = " in what you get"
 	}
-	for _, c := range columns {
-		if shown(c) {
-			return fmt.Sprintf("None of the %d policies is shown to be better%s", len(f.Table.Policies), in)
-		}
+	if slices.ContainsFunc(columns, shown) {
+		return fmt.Sprintf("None of the %d policies is shown to be better%s", len(f.Table.Policies), in)
 	}
 	return fmt.Sprintf("No difference between the %d policies is shown%s", len(f.Table.Policies), in) +
 		plain.When(len(columns) > 0 && len(f.Seeds) < fewSeeds, " with "+plain.Plural(len(f.Seeds), "seed"))

@@ -205,11 +205,6 @@ func halfWidth(deviation float64, n int, level float64) float64 {
 	return tQuantile(float64(n), level) * deviation / math.Sqrt(float64(n))
 }
 
-// spreadAbout returns the standard deviation of values, taken about centre instead of their mean.
-func spreadAbout(values []float64, centre float64) float64 {
-	return math.Sqrt(VarianceAbout(values, centre))
-}
-
 // VarianceAbout returns the sample variance (divided by n−1) of values, taken about centre instead of their mean.
 func VarianceAbout(values []float64, centre float64) float64 {
 	squares := plain.Sum(values, func(v float64) float64 { return float64((v - centre) * (v - centre)) })
@@ -221,7 +216,7 @@ func VarianceAbout(values []float64, centre float64) float64 {
 // they are quantiles of parts of the data (one for each seed), the quantile of all data, as the mean of the parts would
 // be biased. Asmussen, Glynn: Stochastic Simulation (2007), section III.5. It is NaN for fewer than two values.
 func HalfWidth(values []float64, centre, sureness float64) float64 {
-	return halfWidth(spreadAbout(values, centre), len(values), 1-sureness)
+	return halfWidth(math.Sqrt(VarianceAbout(values, centre)), len(values), 1-sureness)
 }
 
 // MeanOf returns the mean of values, NaN of an empty list. If all values are equal the mean is exactly that value.
@@ -258,7 +253,7 @@ func Interval(values []float64) (mean, half float64) {
 		return values[0], halfWidth(0, len(values), alpha)
 	}
 	mean = MeanOf(values)
-	return mean, halfWidth(spreadAbout(values, mean), len(values), alpha)
+	return mean, halfWidth(math.Sqrt(VarianceAbout(values, mean)), len(values), alpha)
 }
 
 // Against returns the difference between two samples, new from base, with a t test: paired, of equal numbers of values,

@@ -132,14 +132,9 @@ func (s *Summary) HasStarvation() bool {
 }
 
 func (s *Summary) everySeries(has func(series *measure.Series) bool) bool {
-	for i := range s.Data {
-		for k := range s.Data[i].Series {
-			if !has(&s.Data[i].Series[k]) {
-				return false
-			}
-		}
-	}
-	return len(s.Data) > 0 && len(s.Data) == len(s.Policies) && len(s.Data[0].Series) > 0
+	lacks := func(s measure.Series) bool { return !has(&s) }
+	return !slices.ContainsFunc(s.Data, func(p PolicyData) bool { return slices.ContainsFunc(p.Series, lacks) }) &&
+		len(s.Data) > 0 && len(s.Data) == len(s.Policies) && len(s.Data[0].Series) > 0
 }
 
 // checkTenants returns an error if waits by tenant that a file holds are impossible, or are not of all tenants counted.

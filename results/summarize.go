@@ -43,10 +43,8 @@ func Summarize(s *measure.Settings, runs []measure.Run, o Options) (*Summary, er
 	sum.judge()
 	sum.warn(grid, max(len(o.Seeds), len(seeds)))
 	sum.warnOfError(o.Until)
-	for i := range sum.Objectives {
-		if sum.Objectives[i].Failed(o.Strict) {
-			sum.Exit = 1
-		}
+	if slices.ContainsFunc(sum.Objectives, func(v Verdict) bool { return v.Failed(o.Strict) }) {
+		sum.Exit = 1
 	}
 	return sum, nil
 }

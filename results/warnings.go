@@ -47,12 +47,9 @@ const mostUnclear = 3
 // warnOfUnclear warns of unclear objectives: of each if they are few, else with their number and how many seeds would
 // settle them. With one seed another warning says already that there are no verdicts.
 func (s *Summary) warnOfUnclear(add func(string, ...any)) {
-	var unclear []Verdict
-	for _, v := range s.Objectives {
-		if v.Outcome == Unclear && (len(s.Seeds) > 1 || v.Reason != oneSeed) {
-			unclear = append(unclear, v)
-		}
-	}
+	unclear := slices.DeleteFunc(slices.Clone(s.Objectives), func(v Verdict) bool {
+		return v.Outcome != Unclear || len(s.Seeds) == 1 && v.Reason == oneSeed
+	})
 	if len(unclear) > mostUnclear {
 		words := ToDecide(unclear)
 		add("%d of %d objectives are unclear%s", len(unclear), len(s.Objectives), plain.When(words != "", "; "+words))

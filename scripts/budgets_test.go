@@ -27,7 +27,7 @@ type budget struct {
 // of today, and with -rewrite they become the ceilings.
 var budgets = []budget{
 	{"engine", 3371, 2850},
-	{"engine/bound", 60, 60}, // of which policies and the checker know: neither knows the other
+	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
 	{"engine/check", 3210, 1650},
 	{"engine/dist", 1027, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
@@ -62,8 +62,8 @@ var budgets = []budget{
 	{"scenarios/verify", 3290, 2600},
 	{"scenarios/world", 4686, 2700},
 	{"results", 4299, 2300},
-	{"results/measure", 4653, 3150},
-	{"results/plain", 467, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
+	{"results/measure", 4644, 3150},
+	{"results/plain", 477, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
 	{"results/report", 6476, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1479, 1700},
 	{"cmd/bench", 4876, 3000}, // of which 90 find out when claims see new jobs

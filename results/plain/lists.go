@@ -56,6 +56,16 @@ func Find[T any](list []T, sought func(one *T) bool) *T {
 	return nil
 }
 
+// Where returns pointers to the elements of a list for which wanted returns true, in order.
+func Where[T any](list []T, wanted func(one *T) bool) (found []*T) {
+	for i := range list {
+		if wanted(&list[i]) {
+			found = append(found, &list[i])
+		}
+	}
+	return found
+}
+
 // Order returns the indexes of those elements of a list that have a key (ok), sorted stably by their keys, ascending.
 func Order[T any, K cmp.Ordered](list []T, keyOf func(one T) (key K, ok bool)) (order []int) {
 	keys := make([]K, len(list))

@@ -233,10 +233,7 @@ func (l *layout) groups(of []int) string {
 		line += words + strings.Repeat(" ", l.gap)
 		k = end
 	}
-	if !some {
-		return ""
-	}
-	return line
+	return plain.When(some, line)
 }
 
 // header returns the lines with the titles of a block of columns, which end on the same line.
@@ -270,10 +267,7 @@ func (l *layout) sideBySide(of []int, texts [][]string) []string {
 	}
 	lines := make([]string, height)
 	for k, i := range of {
-		align := text.AlignLeft
-		if l.Columns[i].Right {
-			align = text.AlignRight
-		}
+		align := plain.Either(l.Columns[i].Right, text.AlignRight, text.AlignLeft)
 		for n := range lines {
 			words := ""
 			if n < len(texts[k]) {

@@ -174,7 +174,7 @@ func swarmText(options chaos.Options, r *chaos.Result, took time.Duration) strin
 		said = "those that were asked for held"
 	}
 	fmt.Fprintf(&text, "%s, %s events, %s, fingerprint %016x: %s\n", options.Finished(r.Seeds),
-		amount(r.Events), took.Round(100*time.Millisecond), r.Fingerprint, said)
+		plain.Amount(float64(r.Events)), took.Round(100*time.Millisecond), r.Fingerprint, said)
 	kinds, counts := r.FaultCounts()
 	fmt.Fprintln(&text, "troubles: "+pairs(kinds, counts))
 	numbers, checks := r.CheckCounts(options.Only)
@@ -185,20 +185,9 @@ func swarmText(options chaos.Options, r *chaos.Result, took time.Duration) strin
 func pairs(names []string, counts []int64) string {
 	var all []string
 	for i, name := range names {
-		all = append(all, fmt.Sprintf("%s %s", name, amount(counts[i])))
+		all = append(all, name+" "+plain.Amount(float64(counts[i])))
 	}
 	return strings.Join(all, ", ")
-}
-
-// amount returns a count in few digits: 12M, 34k, 560.
-func amount(n int64) string {
-	switch {
-	case n >= 10_000_000:
-		return fmt.Sprintf("%dM", n/1_000_000)
-	case n >= 10_000:
-		return fmt.Sprintf("%dk", n/1000)
-	}
-	return fmt.Sprint(n)
 }
 
 func printCatalogue(out io.Writer) error {

@@ -294,16 +294,6 @@ func (s *session) summaryOutput(summary *results.Summary, verdicts text.Suite) u
 
 // took returns a line with the duration of a command and the number of jobs simulated per second.
 func took(runs []measure.Run, elapsed time.Duration) string {
-	var jobs int64
-	for i := range runs {
-		jobs += runs[i].Jobs
-	}
-	rate := float64(jobs) / elapsed.Seconds()
-	switch {
-	case rate >= 1e6:
-		return fmt.Sprintf("%.1fs, %.1fM jobs/s", elapsed.Seconds(), rate/1e6)
-	case rate >= 1e3:
-		return fmt.Sprintf("%.1fs, %.0fk jobs/s", elapsed.Seconds(), rate/1e3)
-	}
-	return fmt.Sprintf("%.1fs, %.0f jobs/s", elapsed.Seconds(), rate)
+	jobs, seconds := plain.Sum(runs, func(r measure.Run) int64 { return r.Jobs }), elapsed.Seconds()
+	return fmt.Sprintf("%.1fs, %s jobs/s", seconds, plain.Amount(float64(jobs)/seconds))
 }

@@ -80,6 +80,26 @@ func Digits(v float64, n int) string {
 	return Fixed(v, min(decimals, 9))
 }
 
+// Amount returns a count, which may be a mean, as text with a unit prefix: 0.4, 12, 980, 4.7k, 24k, 1.34M.
+func Amount(v float64) string {
+	size := math.Abs(v)
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return Missing
+	case size < 99.5:
+		return Digits(v, 2)
+	case size < 999.5:
+		return Digits(v, 3)
+	case size < 99500:
+		return Digits(v/1e3, 2) + "k"
+	case size < 999500:
+		return Digits(v/1e3, 3) + "k"
+	case size < 999.5e6:
+		return Digits(v/1e6, 3) + "M"
+	}
+	return Digits(v/1e9, 3) + "G"
+}
+
 // Fixed returns a number as decimal text with at most that many digits after the point; trailing zeros are dropped.
 func Fixed(v float64, decimals int) string {
 	s := strconv.FormatFloat(v, 'f', decimals, 64)

@@ -162,7 +162,7 @@ func clock(limit int) plot.Ticker {
 }
 
 // counts returns the ticks of a linear axis of counts that begins at 0, with at most limit steps.
-func counts(limit int) plot.Ticker { return linear(limit, 1, count) }
+func counts(limit int) plot.Ticker { return linear(limit, 1, plain.Amount) }
 
 // linear returns the ticks of a linear axis that begins at 0. They lie where a value times scale is a round number,
 // which is the label: with scale 100, shares are labelled in percent.

@@ -39,7 +39,7 @@ func backlogChart(d *drawing) *sheet {
 		s.Subtitle = "Jobs ready to be claimed, and above them those not due yet"
 		top = later
 	case later > 1.05*top:
-		s.Subtitle += fmt.Sprintf("; not shown: jobs not due yet, with which the highest peak is %s", count(later))
+		s.Subtitle += fmt.Sprintf("; not shown: jobs not due yet, with which the highest peak is %s", plain.Amount(later))
 	}
 	s.Subtitle += "; means of " + d.bucket() + plain.When(d.seeds > 1, " and over seeds") +
 		plain.When(len(d.policies) > 1, "; same scale in every panel"+d.panelWords()) +
@@ -73,7 +73,7 @@ func backlogChart(d *drawing) *sheet {
 
 // jobs returns a number of jobs, a mean over time and seeds, as text: 12, 4.7k, or "under 1".
 func jobs(v float64) string {
-	return plain.Either(v > 0 && v < 1, "under 1", count(math.Round(v)))
+	return plain.Either(v > 0 && v < 1, "under 1", plain.Amount(math.Round(v)))
 }
 
 // wide reports whether the panels, one for each policy, have room for a remark on fresh jobs, too, beside their names.
@@ -200,5 +200,5 @@ func attemptsChart(d *drawing) *sheet {
 
 // rate returns a number per second as text: 12/s.
 func rate(v float64) string {
-	return plain.Either(math.IsNaN(v), "none", count(v)+"/s")
+	return plain.Either(math.IsNaN(v), "none", plain.Amount(v)+"/s")
 }

@@ -106,7 +106,8 @@ func tenantWords(list []measure.TenantCount, k int, rate float64) string {
 	all := plain.Sum(list, func(t measure.TenantCount) int64 { return t.Executions })
 	words := "nothing"
 	if all > 0 && list[k].Executions > 0 {
-		words = percent(float64(list[k].Executions)/float64(all)) + ", " + count(float64(list[k].Executions)*rate) + "/s"
+		own := float64(list[k].Executions)
+		words = percent(own/float64(all)) + ", " + plain.Amount(own*rate) + "/s"
 	}
 	if n := list[k].FreshClaims; n > 0 {
 		words += ", " + seconds(list[k].WaitSum/float64(n))

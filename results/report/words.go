@@ -73,26 +73,6 @@ var zeroUnit = regexp.MustCompile(`\.0(s)$|([mhd])00[smh]$`)
 // seconds returns a time as text as tables have it, but without a smaller unit that is zero: 420µs, 5.8s, 5s, 10m.
 func seconds(v float64) string { return zeroUnit.ReplaceAllString(plain.Duration(v), "$1$2") }
 
-// count returns a count, which may be a mean, as text with a unit prefix: 0.4, 12, 980, 4.7k, 24k, 1.34M.
-func count(v float64) string {
-	size := math.Abs(v)
-	switch {
-	case math.IsNaN(v) || math.IsInf(v, 0):
-		return "–"
-	case size < 99.5:
-		return plain.Digits(v, 2)
-	case size < 999.5:
-		return plain.Digits(v, 3)
-	case size < 99500:
-		return plain.Digits(v/1e3, 2) + "k"
-	case size < 999500:
-		return plain.Digits(v/1e3, 3) + "k"
-	case size < 999.5e6:
-		return plain.Digits(v/1e6, 3) + "M"
-	}
-	return plain.Digits(v/1e9, 3) + "G"
-}
-
 // percent returns a share of 1 as a percentage. It rounds neither up to 100 % nor down to 0 %.
 func percent(v float64) string {
 	switch {
@@ -118,7 +98,7 @@ func spell(v float64, info measure.MetricInfo) string {
 	case info.Share:
 		return percent(v)
 	}
-	return count(v)
+	return plain.Amount(v)
 }
 
 // atMost cuts a list to a number of texts, and adds one that counts the texts left out, in the given format.

@@ -104,10 +104,10 @@ func (d *tuneDrawing) key() key {
 
 func (d *tuneDrawing) title() string {
 	answers := plain.Map(d.shown, func(p results.TunedPolicy) string {
-		best := plain.Shorten(strings.Join(p.Best, ", "), 40)
-		return plain.Either(p.Best == nil, "no setting found", best) + " with " + policyName(p.Label)
+		return plain.Either(p.Best == nil, "no setting found", plain.Shorten(strings.Join(p.Best, ", "), 40))
 	})
-	return plain.Capital(clean(d.Goal)) + ": " + list(atMost(answers, 3, "%d more"))
+	names := plain.Map(d.shown, func(p results.TunedPolicy) string { return policyName(p.Label) })
+	return plain.Capital(clean(d.Goal)) + ": " + byText(answers, names, "others")
 }
 
 func (d *tuneDrawing) subtitle() string {

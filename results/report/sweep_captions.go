@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -57,66 +58,21 @@ func (d *sweepDrawing) place(c *results.Cell, policy int) string {
 // metWords returns a sentence with the number of cells where each policy meets the metric's objectives; "" without any.
 func (d *sweepDrawing) metWords() string {
 	limits := plain.Map(d.limits(), func(o measure.Objective) string { return clean(o.Text) })
-	if len(limits) == 0 {
-		return ""
-	}
-	var groups []metGroup
-	judged := 0
+	counts, first := make([]string, len(d.Policies)), ""
 	for policy := range d.Policies {
-		g := metGroup{}
-		for i := range d.Cells {
-			if outcome := d.outcome(&d.Cells[i], policy); outcome != "" {
-				g.all++
-				if outcome == results.Met {
-					g.met++
-				}
-			}
+		outcomes := plain.Map(d.Cells, func(c results.Cell) results.Outcome { return d.outcome(&c, policy) })
+		met := plain.Count(outcomes, func(o results.Outcome) bool { return o == results.Met })
+		if judged := plain.Count(outcomes, func(o results.Outcome) bool { return o != "" }); judged > 0 {
+			counts[policy] = fmt.Sprintf("in %d of %d", met, judged)
+			first = cmp.Or(first, counts[policy])
 		}
-		if g.all == 0 {
-			continue
-		}
-		judged++
-		k := slices.IndexFunc(groups, func(h metGroup) bool { return h.met == g.met && h.all == g.all })
-		if k < 0 {
-			k = len(groups)
-			groups = append(groups, g)
-		}
-		groups[k].names = append(groups[k].names, policyName(d.Policies[policy].Label))
 	}
-	if judged == 0 {
+	if len(limits) == 0 || first == "" {
 		return ""
 	}
-	var parts []string
-	for i, g := range groups {
-		if rest := len(groups) - i; i == 2 && rest > 1 {
-			others := judged - len(groups[0].names) - len(groups[1].names)
-			parts = append(parts, fmt.Sprintf("in other numbers with %d policies", others))
-			break
-		}
-		parts = append(parts, g.words(i == 0, judged, len(d.Policies)))
-	}
-	return fmt.Sprintf("%s is shown to be %s %s", d.name(), list(limits), list(parts))
-}
-
-// metGroup is a group of policies that meet an objective in equally many cells (combinations of values) of a sweep.
-type metGroup struct {
-	met, all int
-	names    []string
-}
-
-// words returns a sentence about the policies that meet an objective in equally many cells of a sweep; judged is the
-// number of policies with a verdict.
-func (g metGroup) words(first bool, judged, all int) string {
-	words := fmt.Sprintf("in %d of %d", g.met, g.all) + plain.When(first, " cells")
-	switch {
-	case all == 1:
-		return words
-	case len(g.names) == all:
-		return words + " under every policy"
-	case len(g.names) > 3:
-		return fmt.Sprintf("%s with %d of %d policies", words, len(g.names), judged)
-	}
-	return words + " with " + list(g.names)
+	names := plain.Map(d.Policies, func(p measure.PolicyInfo) string { return policyName(p.Label) })
+	words := plain.Either(len(names) == 1, first, byText(counts, names, "in other numbers"))
+	return fmt.Sprintf("%s is shown to be %s %s cells%s", d.name(), list(limits), first, strings.TrimPrefix(words, first))
 }
 
 // outcome returns the joint verdict, in one cell and under one policy, on the objectives on the metric; "" without any.

@@ -109,6 +109,35 @@ func atMost(texts []string, most int, format string) []string {
 	return append(texts[:most:most], fmt.Sprintf(format, len(texts)-most))
 }
 
+// byText returns an enumeration of texts about policies, one for each ("": none): each text once, with its policies, as
+// "7 with A, B and C and 8 with D". If there are more than three, the third is others, with the number of policies.
+func byText(texts, names []string, others string) string {
+	known := plain.Count(texts, func(text string) bool { return text != "" })
+	distinct := slices.DeleteFunc(plain.Distinct(texts), func(text string) bool { return text == "" })
+	var parts []string
+	left := known
+	for i, text := range distinct {
+		var own []string
+		for k, name := range names {
+			if texts[k] == text {
+				own = append(own, name)
+			}
+		}
+		switch {
+		case i == 2 && len(distinct) > 3:
+			return list(append(parts, fmt.Sprintf("%s with %d policies", others, left)))
+		case len(own) == len(names) && len(own) > 1:
+			text += plain.Either(strings.HasPrefix(text, "no "), " under any policy", " under every policy")
+		case len(own) > 3:
+			text += fmt.Sprintf(" with %d of %d policies", len(own), known)
+		default:
+			text += " with " + list(own)
+		}
+		parts, left = append(parts, text), left-len(own)
+	}
+	return list(parts)
+}
+
 // list joins names into an enumeration: a, b and c.
 func list(names []string) string { return quantity.List(names, "and") }
 

@@ -190,3 +190,31 @@ func TestAsSeen(t *testing.T) {
 		}
 	}
 }
+
+// TestByText checks that policies of one text share a phrase, that many are counted, and that one without a text is left
+// out.
+func TestByText(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		texts []string
+		want  string
+	}{
+		{"none", []string{"", ""}, ""},
+		{"one policy", []string{"7"}, "7 with A"},
+		{"the same", []string{"7", "7"}, "7 under every policy"},
+		{"nothing", []string{"no setting", "no setting"}, "no setting under any policy"},
+		{"one without", []string{"7", "", "7"}, "7 with A and C"},
+		{"several", []string{"7", "8", "7", "9"}, "7 with A and C, 8 with B and 9 with D"},
+		{"many of one", []string{"7", "7", "7", "7", "", "8"}, "7 with 4 of 5 policies and 8 with F"},
+		{"many texts", []string{"7", "8", "7", "9", "10", "9"}, "7 with A and C, 8 with B and others with 3 policies"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			names := strings.Split("ABCDEF", "")[:len(tt.texts)]
+			if got := byText(tt.texts, names, "others"); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}

@@ -11,16 +11,9 @@ import (
 	"qsim/results/plain"
 )
 
-// panelMetric is the metric of one panel of the comparison chart, with its value under every policy.
-type panelMetric struct {
-	*results.Column
-	name string // heading of the panel
-	log  bool
-}
-
-// words returns the estimate of the metric under one policy as text, or the reason why there is none.
-func (m *panelMetric) words(i int) string {
-	switch e := m.Cells[i].Estimate; {
+// valueWords returns the estimate in a cell of the results table as text, or the reason why there is none.
+func valueWords(cell *results.TableCell) string {
+	switch e := cell.Estimate; {
 	case e == nil:
 		return "not measured"
 	case !e.Finite() && e.Reason == "":
@@ -28,7 +21,7 @@ func (m *panelMetric) words(i int) string {
 	case !e.Finite():
 		return "no value: " + plain.Shorten(clean(e.Reason), 120)
 	}
-	return m.Cells[i].Value
+	return cell.Value
 }
 
 // mostMeasures is the highest number of metrics that the comparison chart shows.
@@ -43,18 +36,17 @@ func comparisonChart(d *drawing) *sheet {
 	seeds := plain.Plural(d.seeds, "seed")
 	s.Subtitle = plain.Either(d.seeds < 2, plain.Capital(seeds)+": no interval and no difference can be shown",
 		"Estimate over "+seeds+" with 95% confidence interval (Student t)")
-	names := plain.Map(measures, func(m panelMetric) string { return m.name })
-	s.alt = d.alt(plain.Capital(list(names)), func(i int) string {
-		return list(plain.Map(measures, func(m panelMetric) string { return m.words(i) }))
+	s.alt = d.alt(plain.Capital(list(plain.Map(measures, headingOf))), func(i int) string {
+		return list(plain.Map(measures, func(m *results.Column) string { return valueWords(&m.Cells[i]) }))
 	})
 	s.panels = &panels{n: len(measures), columns: min(len(measures), 2), above: abovePanel + 12,
 		tall: 27 * vg.Length(max(len(d.policies), 2))}
-	s.panels.fill = func(p *plot.Plot, i int, alone bool) { d.comparisonPanel(p, &measures[i], alone) }
+	s.panels.fill = func(p *plot.Plot, i int, alone bool) { d.comparisonPanel(p, measures[i], alone) }
 	return s
 }
 
 // comparisonMarks returns the explanation, for the footer, of those marks that the comparison chart has.
-func (d *drawing) comparisonMarks(measures []panelMetric) string {
+func (d *drawing) comparisonMarks(measures []*results.Column) string {
 	base, dotted, hollow, more := d.summary.Baseline(), false, false, false
 	for k := range measures {
 		for i := range d.policies {
@@ -72,34 +64,29 @@ func (d *drawing) comparisonMarks(measures []panelMetric) string {
 }
 
 // measures returns the metrics of the comparison chart, one per panel: first the benefits, then costs.
-func (d *drawing) measures() []panelMetric {
+func (d *drawing) measures() []*results.Column {
 	gets, pays := d.table.In(results.Gets), d.table.In(results.Pays)
 	most := max(mostMeasures-len(pays), mostMeasures-1)
 	columns := slices.Concat(gets[:min(len(gets), most)], pays, gets[min(len(gets), most):])
 	if len(columns) == 0 && len(d.table.Alike) > 0 {
 		columns = append(columns, &d.table.Alike[0])
 	}
-	var list []panelMetric
-	for _, c := range columns[:min(len(columns), mostMeasures)] {
-		m := panelMetric{Column: c, name: clean(c.Label)}
-		switch {
-		case c.Info.MoreIsBetter:
-			m.name += " (more is better)"
-		case !c.Info.LessIsBetter:
-			m.name += " (neither is better)"
-		}
-		means := plain.ExtentOf()
-		for i := range c.Cells {
-			means.Include(c.Cells[i].Mean)
-		}
-		m.log = wide(means, c.Info)
-		list = append(list, m)
-	}
-	return list
+	return columns[:min(len(columns), mostMeasures)]
+}
+
+// meansApart reports whether the means of a metric are so far apart that its axis is logarithmic.
+func meansApart(m *results.Column) bool {
+	means := plain.Map(m.Cells, func(cell results.TableCell) float64 { return cell.Mean })
+	return wide(plain.ExtentOf(means...), m.Info)
+}
+
+// headingOf returns the heading of a metric's panel in the comparison chart.
+func headingOf(m *results.Column) string {
+	return clean(m.Label) + plain.When(!m.Info.LessIsBetter, " ("+better(m.Info)+")")
 }
 
 // comparisonPanel draws the estimates of one metric, a row for each policy, with names at the left in the first panel.
-func (d *drawing) comparisonPanel(p *plot.Plot, m *panelMetric, first bool) {
+func (d *drawing) comparisonPanel(p *plot.Plot, m *results.Column, first bool) {
 	seen, least := plain.ExtentOf(), 0.0
 	for i := range d.policies {
 		if e := m.Cells[i].Estimate; e.Finite() {
@@ -107,18 +94,14 @@ func (d *drawing) comparisonPanel(p *plot.Plot, m *panelMetric, first bool) {
 		}
 	}
 	axis := valueAxis{info: m.Info}
-	if m.log {
+	if meansApart(m) {
 		axis.overWaits(seen.Low, seen.High*1.5)
 		axis.from, least = axis.from/1.5, axis.from
 	} else {
 		axis.to = max(zeroed(seen.High)*1.18, 1e-3)
 		axis.from = -axis.to / 30
 	}
-	ticks := 4
-	if m.Info.Unit == "s" {
-		ticks = 5
-	}
-	axis.set(&p.X, ticks)
+	axis.set(&p.X, plain.Either(m.Info.Unit == "s", 5, 4))
 	if seen.Empty() { // nothing but words
 		p.X.Tick.Marker, p.X.Min, p.X.Max = plot.ConstantTicks{}, 0, 1
 	}
@@ -137,17 +120,17 @@ func (d *drawing) comparisonPanel(p *plot.Plot, m *panelMetric, first bool) {
 		names = append(names, plot.Tick{Value: row, Label: name})
 		e := m.Cells[i].Estimate
 		if !e.Finite() {
-			p.Add(remark(row, m.words(i)))
+			p.Add(remark(row, valueWords(&m.Cells[i])))
 			continue
 		}
 		p.Add(dot{mean: max(e.Mean, least), low: max(nanTo(e.Low, e.Mean), least), high: max(nanTo(e.High, e.Mean), least),
-			row: row, color: own.hue.line, label: m.words(i),
+			row: row, color: own.hue.line, label: valueWords(&m.Cells[i]),
 			hollow: i != base && !m.Cells[i].Shown, more: e.Bound != ""})
 	}
 	p.Y.Tick.Marker = names
 	p.Y.Tick.Label.Color = ink
 	p.Y.Min, p.Y.Max = -.6, float64(len(d.policies))-.4
-	p.Add(heading{name: m.name})
+	p.Add(heading{name: headingOf(m)})
 }
 
 func nanTo(v, instead float64) float64 {

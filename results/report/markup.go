@@ -56,22 +56,20 @@ func (m *markup) phrases(all []phrase) {
 }
 
 func (m *markup) swatch(s swatch) {
-	width := 8
-	if s.Dashes != "" {
-		width = 4
-	}
 	m.put(`<svg class="swatch" viewBox="0 0 16 10" aria-hidden="true">`)
-	m.put(`<line x1="0" y1="5" x2="16" y2="5" class="hue%d" stroke-width="%d"`, s.Hue, width)
+	m.put(`<line x1="0" y1="5" x2="16" y2="5" class="hue%d" stroke-width="%d"`, s.Hue,
+		plain.Either(s.Dashes != "", 4, 8))
 	m.some(` stroke-dasharray="%s"`, s.Dashes)
 	m.put("/></svg>")
 }
 
 // policyName writes the first cell of a policy's row in an HTML table: the mark of its colour, and its name.
-func (m *markup) policyName(r valueRow) {
+func (m *markup) policyName(sum *results.Summary, policy int) {
+	p := &sum.Policies[policy]
 	m.put(`<th scope="row"><span class="name">`)
-	m.swatch(r.Style)
-	m.put("<span>%s", r.Name)
-	if r.Baseline {
+	m.swatch(swatchOf(policy))
+	m.put("<span>%s", clean(p.Label))
+	if p.Baseline && len(sum.Policies) > 1 {
 		m.put(" <small>baseline</small>")
 	}
 	m.put("</span></span></th>")
@@ -105,7 +103,7 @@ func (m *markup) headTable(sum *results.Summary, t *results.Table, front []bool)
 			m.put(` class="more"`)
 		}
 		m.put(">")
-		m.policyName(rowOf(sum, i))
+		m.policyName(sum, i)
 		for k := range t.Columns {
 			m.cell(&t.Columns[k].Cells[i])
 		}

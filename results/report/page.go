@@ -39,7 +39,7 @@ func Page(sum *results.Summary, figures []Figure, o PageOptions) ([]byte, error)
 		p.Description = clean(set.Description)
 	}
 	p.Scene, p.Facts = p.scene(), p.facts()
-	p.Numbers = allNumbers(sum, t)
+	p.Numbers, p.NumbersKey = allNumbers(sum, t), numbersKey(sum)
 	p.arrange(p.sections(figures, t), t)
 	if sum.Settings != nil && len(sum.Data) > 0 && len(figures) > 0 {
 		d, err := newDrawing(sum, p.Version)
@@ -99,10 +99,11 @@ type page struct {
 	Headline, Price            []phrase
 	Warnings, Absent           []string
 	Table                      template.HTML
-	Alike                      string // a line with the metrics that are the same under all policies
-	More                       int    // number of rows of Table that are hidden at first
-	Numbers                    valueTable
-	Sections, Quiet            []section // sections in order; those in Quiet are folded, with little or nothing to see
+	Alike                      string           // a line with the metrics that are the same under all policies
+	More                       int              // number of rows of Table that are hidden at first
+	Numbers                    []results.Column // columns of the table of all numbers
+	NumbersKey                 string           // explanation below that table
+	Sections, Quiet            []section        // in order; those in Quiet are folded, with little or nothing to see
 	Command                    string
 	Fingerprints               plainTable
 	Scenario                   string
@@ -118,6 +119,11 @@ type page struct {
 type phrase struct {
 	Text string
 	Hue  string // CSS class t0, t1...; "": not a policy's name
+}
+
+// PolicyName returns the first cell of a policy's row in the table of all numbers.
+func (p *page) PolicyName(policy int) template.HTML {
+	return written(func(m *markup, i int) { m.policyName(p.summary, i) })(policy)
 }
 
 // headline returns a finding as the headline of a page, and the largest cost of its best policy as the sentence below.
@@ -189,15 +195,6 @@ type plainTable struct {
 
 var style = asset("page/report.css") + chartRules()
 
-// parsed returns the parsed HTML templates of the report's pages.
-func parsed() *template.Template {
-	return template.Must(template.New("").Funcs(template.FuncMap{"phrases": written((*markup).phrases),
-		"swatch": written((*markup).swatch), "plainTable": written((*markup).plainTable),
-		"evidence": written((*markup).evidence), "policyName": written((*markup).policyName),
-		"style": func() template.CSS { return template.CSS(style) }, "contentPolicy": contentPolicy,
-	}).ParseFS(assets, "page/*.tmpl"))
-}
-
 func asset(path string) string { return string(plain.Must(assets.ReadFile(path))) }
 
 // contentPolicy returns the content security policy of a page that allows its style and its script, if any, by their
@@ -212,9 +209,16 @@ func source(text string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
+// execute returns a page made from one of the HTML templates of the reports.
 func execute(name string, content any) ([]byte, error) {
+	pages := template.Must(template.New("").Funcs(template.FuncMap{"phrases": written((*markup).phrases),
+		"swatch": written((*markup).swatch), "plainTable": written((*markup).plainTable),
+		"evidence": written((*markup).evidence), "clean": clean0, "name": clean, "shorten": plain.Shorten, "better": better,
+		"policy": policyName, "seeds": seedRanges, "contentPolicy": contentPolicy,
+		"style": func() template.CSS { return template.CSS(style) },
+	}).ParseFS(assets, "page/*.tmpl"))
 	var out bytes.Buffer
-	if err := parsed().ExecuteTemplate(&out, name, content); err != nil {
+	if err := pages.ExecuteTemplate(&out, name, content); err != nil {
 		return nil, fmt.Errorf("write report: %w", err)
 	}
 	return out.Bytes(), nil

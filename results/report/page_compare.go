@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -51,15 +50,8 @@ func ComparePage(base, new *results.Summary, c *results.Comparison, version stri
 		p.Quiet = append(p.Quiet, section{family: family{ID: "unchanged"},
 			finding: finding{Finding: words, Tables: []plainTable{others}}})
 	}
-	for _, s := range p.sections(figures, d.table) {
-		switch {
-		case s.Drawing == nil:
-		case s.none || s.dull:
-			p.Quiet = append(p.Quiet, s)
-		default:
-			p.Sections = append(p.Sections, s)
-		}
-	}
+	drawn := slices.DeleteFunc(p.sections(figures, d.table), func(s section) bool { return s.Drawing == nil })
+	p.arrange(drawn, &results.Table{}) // in the standard order
 	p.goLive(d, func(o text.TableOptions) string { return text.Comparisons([]*results.Comparison{c}, o) })
 	return execute("report.html.tmpl", p)
 }
@@ -165,26 +157,22 @@ type IndexEntry struct {
 
 // indexPage holds the data for the template of the page that compares runs.
 type indexPage struct {
-	Facts string
-	Runs  []indexRun
-	Rows  []indexRow
+	Facts  string
+	Labels []string // labels of the policies of all runs
+	Runs   []indexRun
 }
 
+// indexRun is a run on the page that compares runs.
 type indexRun struct {
-	Href, Name, Detail, Config, Seeds, Wanted string
-	Shown, Started, Commit                    string
-	Policies, Warnings                        int
-	Objectives                                []string
-}
-
-type indexRow struct {
-	Name  string
-	Cells []indexCell
+	*IndexEntry
+	Detail     string // what tells it from another run of the scenario; empty: it is the only one
+	Wanted     string // how many objectives have the outcome that the scenario wants
+	Shown      string // heading of the first column of its results table
+	Objectives []string
 }
 
 // indexCell is the cell for one policy in one run on the page that compares runs.
 type indexCell struct {
-	There bool
 	Marks []indexMark
 	Value string
 }
@@ -202,35 +190,23 @@ func Index(entries []IndexEntry) ([]byte, error) {
 		return nil, fmt.Errorf("write index: there is no run")
 	}
 	var p indexPage
-	var labels []string
 	names := map[string]int{}
 	for i := range entries {
 		names[entries[i].Summary.Scenario]++
 	}
 	for i := range entries {
 		sum := entries[i].Summary
-		p.Runs = append(p.Runs, indexRunOf(sum, &entries[i], names[sum.Scenario] > 1))
-		labels = append(labels, plain.Map(sum.Policies, func(p results.PolicySummary) string { return p.Label })...)
+		p.Runs = append(p.Runs, indexRunOf(&entries[i], names[sum.Scenario] > 1))
+		p.Labels = append(p.Labels, plain.Map(sum.Policies, func(p results.PolicySummary) string { return p.Label })...)
 	}
-	labels = plain.Distinct(labels)
-	for _, label := range labels {
-		row := indexRow{Name: policyName(label)}
-		for i := range entries {
-			row.Cells = append(row.Cells, indexCellOf(entries[i].Summary, label, p.Runs[i].Objectives))
-		}
-		p.Rows = append(p.Rows, row)
-	}
-	p.Facts = fmt.Sprintf("%s · %s", plain.Plural(len(entries), "run"), plain.Plural(len(labels), "policy"))
+	p.Labels = plain.Distinct(p.Labels)
+	p.Facts = plain.Plural(len(entries), "run") + " · " + plain.Plural(len(p.Labels), "policy")
 	return execute("index.html.tmpl", p)
 }
 
-func indexRunOf(sum *results.Summary, e *IndexEntry, several bool) indexRun {
-	r := indexRun{Href: e.Href, Started: "–", Commit: cmp.Or(clean0(e.Made.Commit), "–"), Name: clean(sum.Scenario),
-		Config: clean(sum.ConfigHash), Seeds: seedRanges(sum.Seeds), Policies: len(sum.Policies), Warnings: len(sum.Warnings)}
-	r.Detail = plain.When(several, "config "+r.Config+", seeds "+r.Seeds)
-	if !e.Made.Started.IsZero() {
-		r.Started = e.Made.Started.UTC().Format("2006-01-02 15:04")
-	}
+func indexRunOf(e *IndexEntry, several bool) indexRun {
+	r, sum := indexRun{IndexEntry: e}, e.Summary
+	r.Detail = plain.When(several, "config "+clean(sum.ConfigHash)+", seeds "+seedRanges(sum.Seeds))
 	if t := results.TableOf(sum); len(t.Columns) > 0 {
 		r.Shown = clean(t.Columns[0].Label)
 	}
@@ -247,19 +223,19 @@ func indexRunOf(sum *results.Summary, e *IndexEntry, several bool) indexRun {
 	return r
 }
 
-func indexCellOf(sum *results.Summary, label string, objectives []string) indexCell {
+// Cell returns the cell for the policy of a label; nil if the run has none.
+func (r indexRun) Cell(label string) *indexCell {
+	sum := r.Summary
 	at := slices.IndexFunc(sum.Policies, func(p results.PolicySummary) bool { return p.Label == label })
 	if at < 0 {
-		return indexCell{}
+		return nil
 	}
-	c := indexCell{There: true}
-	for _, v := range sum.Objectives {
-		if v.Policy == label {
-			c.Marks = append(c.Marks, indexMark{&v, 1 + slices.Index(objectives, objectiveText(v))})
-		}
+	var c indexCell
+	for _, v := range plain.Where(sum.Objectives, func(v *results.Verdict) bool { return v.Policy == label }) {
+		c.Marks = append(c.Marks, indexMark{v, 1 + slices.Index(r.Objectives, objectiveText(*v))})
 	}
 	if t := results.TableOf(sum); len(t.Columns) > 0 {
 		c.Value = strings.TrimSpace(t.Columns[0].Cells[at].Value + " " + t.Columns[0].Cells[at].Half)
 	}
-	return c
+	return &c
 }

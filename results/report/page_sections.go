@@ -163,7 +163,9 @@ type cause struct {
 func (e events) section(sum *results.Summary) finding {
 	t := plainTable{Caption: e.caption + " per seed, by cause", Key: e.key, Header: []string{"policy"},
 		Rows: plain.Map(policyNames(sum), func(name string) []string { return []string{name} })}
-	columns := plain.Map(e.causes, func(c cause) []results.TableCell { return cellsOf(sum, c.metric) })
+	columns := plain.Map(e.causes, func(c cause) []results.TableCell {
+		return results.ColumnOf(sum, measure.Query{Metric: c.metric}).Cells
+	})
 	worst, most := -1, 0.0
 	for k, cells := range columns {
 		some := k == 0 || slices.ContainsFunc(cells, func(cell results.TableCell) bool { return cell.Mean > 0 })
@@ -190,14 +192,6 @@ func (e events) section(sum *results.Summary) finding {
 			policyName(sum.Policies[worst].Label), e.mainCause(columns, worst, most))
 	}
 	return finding{Finding: words, Tables: []plainTable{t}}
-}
-
-// cellsOf returns the cells (values as text) of a metric in the results table, one for each policy.
-func cellsOf(sum *results.Summary, metric string) (cells []results.TableCell) {
-	for i := range sum.Policies {
-		cells = append(cells, results.CellOf(sum, i, measure.Query{Metric: metric}))
-	}
-	return cells
 }
 
 // alike returns a sentence on the number of events if it is about equal under all of several policies, with the main

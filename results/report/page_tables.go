@@ -67,76 +67,39 @@ func clean0(s string) string {
 	return plain.When(s != "", clean(s))
 }
 
-// valueTable is the table of all numbers in a report page: a row for each policy, a column for each metric.
-type valueTable struct {
-	Columns []valueColumn
-	Rows    []valueRow
-	Key     string
-}
-
-type valueColumn struct{ Title, Better, Doc string }
-
-type valueRow struct {
-	Name     string
-	Baseline bool // the policy is the baseline of others
-	Style    swatch
-	Cells    []results.TableCell
-}
-
-// rowOf returns a policy's row in a table of a report, without its cells.
-func rowOf(sum *results.Summary, policy int) valueRow {
-	p := &sum.Policies[policy]
-	return valueRow{Name: clean(p.Label), Baseline: p.Baseline && len(sum.Policies) > 1, Style: swatchOf(policy)}
-}
-
 // usual lists the metrics that the table of all numbers adds to those of the page's main table.
 var usual = []measure.Query{{Metric: "fresh.wait.p99"}, {Metric: "sojourn.p99"}, {Metric: "backlog.retry.max"},
 	{Metric: "attempts.mean"}, {Metric: "dead.count"}, {Metric: "duplicates.per10k"}}
 
-// allNumbers returns the table of all numbers: the columns of the page's main table, the metrics that are equal under
-// all policies, and the usual ones.
-func allNumbers(sum *results.Summary, t *results.Table) valueTable {
-	var v valueTable
-	queries := plain.Map(slices.Concat(t.Columns, t.Alike), func(c results.Column) measure.Query { return c.Query })
+// allNumbers returns the columns of the table of all numbers, which has a row for each policy: those of the page's main
+// table, the metrics that are equal under all policies, and the usual ones.
+func allNumbers(sum *results.Summary, t *results.Table) []results.Column {
+	columns := slices.Concat(t.Columns, t.Alike)
 	for _, q := range usual {
-		if len(sum.Policies) > 0 && sum.Policies[0].Find(q) != nil && !slices.Contains(queries, q) {
-			queries = append(queries, q)
+		if len(sum.Policies) > 0 && sum.Policies[0].Find(q) != nil && t.Find(q) == nil {
+			columns = append(columns, results.ColumnOf(sum, q))
 		}
 	}
-	for i := range sum.Policies {
-		v.Rows = append(v.Rows, rowOf(sum, i))
-	}
-	for _, q := range queries {
-		info, _ := measure.Lookup(q.Metric)
-		column := valueColumn{Title: plain.Shorten(clean(q.Label()), 80),
-			Doc: clean(q.String()) + plain.When(info.Doc != "", ": "+info.Doc)}
-		switch {
-		case info.MoreIsBetter:
-			column.Better = "more is better"
-		case !info.LessIsBetter:
-			column.Better = "neither is better"
-		}
-		v.Columns = append(v.Columns, column)
-		for i := range sum.Policies {
-			cell := results.CellOf(sum, i, q)
-			if c := t.Find(q); c != nil {
-				cell = c.Cells[i]
-			}
-			cell.Reason = clean0(cell.Reason)
-			v.Rows[i].Cells = append(v.Rows[i].Cells, cell)
-		}
-	}
-	v.Key = "Means over " + plain.Plural(len(sum.Seeds), "seed") +
+	return columns
+}
+
+// numbersKey returns the explanation below the table of all numbers.
+func numbersKey(sum *results.Summary) string {
+	words := "Means over " + plain.Plural(len(sum.Seeds), "seed") +
 		", quantiles of all their jobs; ± = 95 % confidence interval"
 	switch {
 	case len(sum.Seeds) < 2:
-		v.Key = "One seed: there is no interval, and no difference can be shown"
+		words = "One seed: there is no interval, and no difference can be shown"
 	case len(sum.Policies) > 1:
-		v.Key += "; ≈ = the same within " + percent(sum.SameWithin) +
+		words += "; ≈ = the same within " + percent(sum.SameWithin) +
 			"; ? = not told apart yet (paired t, Holm, α 0.05); bold = best of the column; ≥ = at least"
 	}
-	v.Key += "."
-	return v
+	return words + "."
+}
+
+// better returns the words for a metric of which less is not better, "" for others.
+func better(info measure.MetricInfo) string {
+	return plain.When(!info.LessIsBetter, plain.Either(info.MoreIsBetter, "more is better", "neither is better"))
 }
 
 // alike returns the line with the metrics that are the same under all policies, "" if there are none.

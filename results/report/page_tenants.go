@@ -72,7 +72,8 @@ func tenantShares(sum *results.Summary, order []int) plainTable {
 	}
 	t := tenantTable(sum, "Share of the executions, executions per second, and mean wait of fresh jobs, by tenant", order,
 		func(policy, tenant int) string { return tenantWords(sum.Data[policy].Tenants, tenant, rate) })
-	jain := plain.Map(cellsOf(sum, "jain"), func(cell results.TableCell) string { return cell.Value })
+	cells := results.ColumnOf(sum, measure.Query{Metric: "jain"}).Cells
+	jain := plain.Map(cells, func(cell results.TableCell) string { return cell.Value })
 	t.Rows = append(t.Rows, append([]string{"Jain index of all"}, jain...))
 	if all, counted := len(sum.Settings.Tenants)-1, mostCounted(sum); len(order) < all && counted < all {
 		t.Key = fmt.Sprintf("%d of %d tenants, the busiest of the first %d. ", len(order), all, counted)

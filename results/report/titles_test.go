@@ -17,6 +17,7 @@ import (
 
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // TestTitlesNameTheExtremes computes the findings from the data independently, in a simpler way.
@@ -258,19 +259,16 @@ func TestComparisonShowsTheTable(t *testing.T) {
 	})
 	d := f.drawing(t)
 	measures := d.measures()
-	var names []string
-	for i := range measures {
-		names = append(names, measures[i].name)
-	}
+	names := plain.Map(measures, headingOf)
 	if got, want := strings.Join(names, "; "), "p99 wait of fresh jobs in payments-down; back to normal after payments-down"; !strings.HasPrefix(got, want) {
 		t.Errorf("got panels %q, want %q first", got, want)
 	}
 	for i, want := range []string{"no value: fewer than 20 windows before the storm", "≥ 1m10s"} {
-		if got := measures[1].words(i); got != want {
+		if got := valueWords(&measures[1].Cells[i]); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	if !measures[0].log || measures[1].log {
+	if !meansApart(measures[0]) || meansApart(measures[1]) {
 		t.Error("a logarithmic axis is for what differs twentyfold")
 	}
 	chart := comparisonChart(d)

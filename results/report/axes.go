@@ -207,7 +207,7 @@ func waitRange(low, high float64) (from, to, floor float64) {
 	}
 	from = math.Max(least, math.Max(low, high*1e-7))
 	clipped := low < from
-	from = niceBelow(from / 1.1)
+	from = 1 / niceAbove(1.1/from)
 	from = math.Max(from, least)
 	to = niceAbove(high * 1.25)
 	if ticksIn(from, to) < 2 {
@@ -226,9 +226,7 @@ func ticksIn(from, to float64) int {
 	return plain.Count(decades, func(v float64) bool { return v >= from*.999 && v <= to*1.001 })
 }
 
-// niceBelow and niceAbove round v > 0 down and up to 1, 2 or 5 times a power of ten.
-func niceBelow(v float64) float64 { return 1 / niceAbove(1/v) }
-
+// niceAbove rounds v > 0 up to 1, 2 or 5 times a power of ten.
 func niceAbove(v float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(v)))
 	for _, m := range [...]float64{1, 2, 5} {

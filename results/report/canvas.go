@@ -21,12 +21,13 @@ import (
 // paths as relative steps, and attributes instead of inline styles, which a page's style sheet may override and a
 // content security policy may forbid.
 type svgCanvas struct {
-	name   string // name of the figure, the prefix of element identifiers
-	height vg.Length
-	out    []byte // the SVG elements written so far
-	shared []byte // SVG elements of the backdrop, which a document holds once; nil: no backdrop
-	panel  vg.Rectangle
-	states []svgState
+	vg.Canvas        // nil: its methods Scale and DrawImage, which no chart calls, would panic
+	name      string // name of the figure, the prefix of element identifiers
+	height    vg.Length
+	out       []byte // the SVG elements written so far
+	shared    []byte // SVG elements of the backdrop, which a document holds once; nil: no backdrop
+	panel     vg.Rectangle
+	states    []svgState
 }
 
 // svgState is the drawing state (colour, line, position) that Push saves and Pop restores.
@@ -67,17 +68,11 @@ func (s *svgCanvas) Rotate(radians float64) { s.now().turn += radians }
 // Translate moves the origin of the elements drawn next.
 func (s *svgCanvas) Translate(by vg.Point) { s.now().origin = s.placed(by) }
 
-// Scale panics: no chart is scaled.
-func (s *svgCanvas) Scale(float64, float64) { panic("report: an SVG is not scaled") }
-
 // Push saves the drawing state: colour, line width, dashes and position.
 func (s *svgCanvas) Push() { s.states = append(s.states, *s.now()) }
 
 // Pop restores the drawing state that Push saved last.
 func (s *svgCanvas) Pop() { s.states = s.states[:len(s.states)-1] }
-
-// DrawImage panics: no chart has a bitmap.
-func (s *svgCanvas) DrawImage(vg.Rectangle, image.Image) { panic("report: an SVG holds no bitmap") }
 
 // placed converts a point of the translated and rotated coordinates to those of the drawing, y upwards.
 func (s *svgCanvas) placed(p vg.Point) vg.Point {
@@ -137,7 +132,7 @@ func (s *svgCanvas) path(path vg.Path) {
 			if math.Abs(step.Angle) < 2*math.Pi {
 				panic("report: no chart has a part of a circle")
 			}
-			data.circle(s.tenths(step.Pos), int64(math.Round(float64(step.Radius)*10)))
+			data.circle(s.tenths(step.Pos), int(math.Round(float64(step.Radius)*10)))
 		case vg.CurveComp:
 			panic("report: no chart has a curve")
 		case vg.CloseComp:
@@ -149,9 +144,9 @@ func (s *svgCanvas) path(path vg.Path) {
 }
 
 // tenths converts a point to its position in the SVG, in tenths of a point, y downwards.
-func (s *svgCanvas) tenths(p vg.Point) place {
+func (s *svgCanvas) tenths(p vg.Point) image.Point {
 	p = s.placed(p)
-	return place{int64(math.Round(float64(p.X) * 10)), int64(math.Round(float64(s.height-p.Y) * 10))}
+	return image.Pt(int(math.Round(float64(p.X)*10)), int(math.Round(float64(s.height-p.Y)*10)))
 }
 
 // FillString writes a text element with its width as an attribute, so that another font keeps the width, unless the
@@ -165,10 +160,10 @@ func (s *svgCanvas) FillString(face plotfont.Face, at vg.Point, words string) {
 	if !strings.ContainsFunc(words, lacked) {
 		s.out = fmt.Appendf(s.out, ` lengthAdjust="spacingAndGlyphs" textLength="%s"`, number(float64(face.Width(words)), 1))
 	}
-	s.out = append(appendTenths(append(s.out, ` x="`...), to.x), `" y="`...)
-	s.out = append(appendTenths(s.out, to.y), '"')
+	s.out = append(appendTenths(append(s.out, ` x="`...), to.X), `" y="`...)
+	s.out = append(appendTenths(s.out, to.Y), '"')
 	if state.turn != 0 {
-		x, y := appendTenths(nil, to.x), appendTenths(nil, to.y)
+		x, y := appendTenths(nil, to.X), appendTenths(nil, to.Y)
 		s.out = fmt.Appendf(s.out, ` transform="rotate(%s %s %s)"`, number(-state.turn*180/math.Pi, 1), x, y)
 	}
 	s.out = fmt.Appendf(s.out, `%s font-size="%s"`, plain.When(face.Font.Weight == font.WeightBold, ` font-weight="bold"`),
@@ -210,17 +205,14 @@ func (s *svgCanvas) definitions() []byte {
 	return fmt.Appendf(nil, "<defs><g id=\"backdrop-%s\">%s</g></defs>\n", s.name, s.shared)
 }
 
-// place is a position in an SVG in tenths of a point, y downwards.
-type place struct{ x, y int64 }
-
-// pathData writes the steps of an SVG path in relative, rounded coordinates. Rounding errors do not accumulate: each
-// point lies where it would by itself. Of points on a horizontal line only the first and the last are kept.
+// pathData writes the steps of an SVG path in relative coordinates, in tenths of a point. Rounding errors do not add up:
+// each point lies where it would by itself. Of points on a horizontal line only the first and the last are kept.
 type pathData struct {
 	out       []byte
-	at, start place
-	moved     bool  // a move to the position at is still to be written: a circle begins elsewhere
-	level     int64 // a horizontal step that is still to be written
-	lines     bool  // the last command in out is a relative line
+	at, start image.Point
+	moved     bool // a move to the position at is still to be written: a circle begins elsewhere
+	level     int  // a horizontal step that is still to be written
+	lines     bool // the last command in out is a relative line
 }
 
 func (d *pathData) flush() {
@@ -229,30 +221,30 @@ func (d *pathData) flush() {
 		d.step('M', d.start)
 	}
 	if d.level != 0 {
-		d.step('l', place{d.level, 0})
+		d.step('l', image.Pt(d.level, 0))
 		d.level = 0
 	}
 }
 
-func (d *pathData) move(to place) {
+func (d *pathData) move(to image.Point) {
 	d.flush()
 	d.at, d.start, d.moved = to, to, true
 }
 
-func (d *pathData) line(to place) {
-	by := place{to.x - d.at.x, to.y - d.at.y}
+func (d *pathData) line(to image.Point) {
+	by := to.Sub(d.at)
 	d.at = to
-	if by.y != 0 || d.moved {
+	if by.Y != 0 || d.moved {
 		d.flush()
 	}
-	if by.y != 0 {
+	if by.Y != 0 {
 		d.step('l', by)
 		return
 	}
-	if d.level != 0 && d.level > 0 != (by.x > 0) {
+	if d.level != 0 && d.level > 0 != (by.X > 0) {
 		d.flush()
 	}
-	d.level += by.x
+	d.level += by.X
 }
 
 func (d *pathData) close() {
@@ -261,38 +253,38 @@ func (d *pathData) close() {
 }
 
 // circle writes a whole circle, which SVG draws as two arcs.
-func (d *pathData) circle(middle place, radius int64) {
+func (d *pathData) circle(middle image.Point, radius int) {
 	d.moved = false
 	d.flush()
-	d.step('M', place{middle.x - radius, middle.y})
+	d.step('M', middle.Sub(image.Pt(radius, 0)))
 	r := string(appendTenths(nil, radius))
-	for _, diameter := range [...]int64{2 * radius, -2 * radius} {
+	for _, diameter := range [...]int{2 * radius, -2 * radius} {
 		d.out = fmt.Appendf(d.out, "a%s %s 0 1 0 %s 0", r, r, appendTenths(nil, diameter))
 	}
 	d.lines = false
 }
 
 // step writes a path command with two numbers; a relative line after another one goes without its letter.
-func (d *pathData) step(command byte, p place) {
+func (d *pathData) step(command byte, p image.Point) {
 	if command == 'M' || !d.lines {
 		d.out = append(d.out, command)
-	} else if p.x >= 0 {
+	} else if p.X >= 0 {
 		d.out = append(d.out, ' ')
 	}
 	d.lines = command == 'l'
-	d.out = appendTenths(d.out, p.x)
-	if p.y >= 0 {
+	d.out = appendTenths(d.out, p.X)
+	if p.Y >= 0 {
 		d.out = append(d.out, ' ')
 	}
-	d.out = appendTenths(d.out, p.y)
+	d.out = appendTenths(d.out, p.Y)
 }
 
-func appendTenths(out []byte, v int64) []byte {
+func appendTenths(out []byte, v int) []byte {
 	if v < 0 {
 		out, v = append(out, '-'), -v
 	}
 	if v >= 10 || v%10 == 0 {
-		out = strconv.AppendInt(out, v/10, 10)
+		out = strconv.AppendInt(out, int64(v/10), 10)
 	}
 	if rest := v % 10; rest != 0 {
 		out = append(out, '.', byte('0'+rest))

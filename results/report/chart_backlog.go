@@ -48,7 +48,12 @@ func backlogChart(d *drawing) *sheet {
 		func(i int) string { return jobs(fresh[i]) + " and " + jobs(all[i]) })
 
 	until := d.end(func(p *policy, bucket int) bool { return p.due[bucket] > all[p.index]/100 })
-	s.key = d.backlogKey(withLater)
+	s.key = key{{name: "fresh", color: alpha(freshColor, 205), area: true},
+		{name: "retry", color: alpha(retryColor, 215), area: true}}
+	if withLater {
+		s.key = append(s.key, entry{name: "not due yet", color: waitingColor, area: true})
+	}
+	s.key = append(s.key, d.windowKey()...)
 	first := twins(plain.Map(d.policies, func(p policy) []float64 { return p.due }), slices.Max(all)/100)
 	s.panels = d.overTime("backlog", until, fresh, func(p *plot.Plot, own policy) (inside []plot.Plotter, _ []string) {
 		p.Y.Tick.Marker, p.Y.Min, p.Y.Max = counts(4), 0, math.Max(top*1.04, 1)
@@ -92,22 +97,11 @@ func (d *drawing) backlogWords(fresh, all float64, twin string) []string {
 	return words
 }
 
-func (d *drawing) backlogKey(withLater bool) key {
-	k := key{{name: "fresh", color: alpha(freshColor, 205), area: true},
-		{name: "retry", color: alpha(retryColor, 215), area: true}}
-	if withLater {
-		k = append(k, entry{name: "not due yet", color: waitingColor, area: true})
-	}
-	return append(k, d.windowKey()...)
-}
-
 // windowKey returns the legend entries for the shaded windows of time: storms (fault windows) and the warm-up.
 func (d *drawing) windowKey() (k key) {
-	switch storms := d.storms(); {
-	case len(storms) == 1:
-		k = append(k, entry{name: clean(storms[0]), color: alpha(stormInk, 40), area: true})
-	case len(storms) > 1:
-		k = append(k, entry{name: fmt.Sprintf("%d storms", len(storms)), color: alpha(stormInk, 40), area: true})
+	if storms := d.storms(); len(storms) > 0 {
+		name := plain.Either(len(storms) == 1, clean(storms[0]), plain.Plural(len(storms), "storm"))
+		k = append(k, entry{name: name, color: alpha(stormInk, 40), area: true})
 	}
 	if d.settings.Warmup > 0 {
 		k = append(k, entry{name: "warm-up", color: alpha(muted, 40), area: true})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -116,24 +117,16 @@ const bucketWidth = 1 + 1./128
 
 // over returns the share of jobs that waited longer than wait, not counting those in the histogram bucket of wait.
 func (c *distribution) over(wait float64) float64 {
-	share := 1.
-	for i, w := range c.waits {
-		if w > wait*bucketWidth {
-			break
-		}
-		share = c.shares[i]
+	if i := sort.Search(len(c.waits), func(i int) bool { return c.waits[i] > wait*bucketWidth }); i > 0 {
+		return c.shares[i-1]
 	}
-	return share
+	return 1
 }
 
 // longest returns the wait that a share of leastShare of the jobs exceeds, or else the longest one known.
 func (c *distribution) longest() float64 {
-	for i, s := range c.shares {
-		if s <= leastShare*(1+1e-9) {
-			return c.waits[i]
-		}
-	}
-	return c.waits[len(c.waits)-1]
+	fewer := sort.Search(len(c.shares)-1, func(i int) bool { return c.shares[i] <= leastShare*(1+1e-9) })
+	return c.waits[fewer]
 }
 
 // lines returns the curve of a distribution of waits, and a thin line to the right of it for the jobs never claimed.

@@ -102,7 +102,9 @@ func (m mapDrawing) subtitle(left int) string {
 	} else {
 		what += ": beyond it is " + m.Edge
 	}
-	bounds := m.any(func(t results.MapTile) bool { return t.Value.AtLeast() && !t.Value.Never })
+	bounds := slices.ContainsFunc(m.Panels, func(p results.MapPanel) bool {
+		return slices.ContainsFunc(p.Tiles, func(t results.MapTile) bool { return t.Value.AtLeast() && !t.Value.Never })
+	})
 	return what + plain.When(bounds, "; some colours are lower bounds") +
 		plain.When(left > 0, "; "+plain.Plural(left, "policy")+" not shown")
 }

@@ -68,12 +68,7 @@ func stormChart(d *drawing) *sheet {
 		for i, own := range lanes {
 			row := float64(len(lanes) - 1 - i)
 			rows = append(rows, plot.Tick{Value: row, Label: fit(label, own.name, laneNames)})
-			retries := func(v float64) float64 {
-				if v > left {
-					return .75
-				}
-				return 0
-			}
+			retries := func(v float64) float64 { return plain.Either(v > left, .75, 0) }
 			starved := func(v float64) float64 { return math.Min(v, 1) }
 			t.inside = append(t.inside, lane(d.settings.Bucket.Seconds(), row, .36, own.retry, retryColor, retries),
 				lane(d.settings.Bucket.Seconds(), row, .24, own.starved, stormInk, starved))
@@ -122,10 +117,7 @@ func (d *drawing) backToNormal(lanes []policy) []recovery {
 			}
 		}
 	}
-	if !any {
-		return nil
-	}
-	return list
+	return plain.Either(any, list, nil)
 }
 
 // starvedTime returns for how many seconds after the warm-up fresh jobs starved (some had waited longer than its class

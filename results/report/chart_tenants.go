@@ -46,7 +46,8 @@ func tenantsChart(d *drawing) *sheet {
 		s.Title = d.tenantsTitle(all, slowest)
 	}
 	s.Subtitle = "p99 of the fresh waits of each tenant (log scale), the slowest first under each policy; " +
-		tenantsOf(known, len(d.settings.Tenants)-1) +
+		plain.When(known < len(d.settings.Tenants)-1, fmt.Sprintf("the first %d of ", known)) +
+		fmt.Sprintf("%d tenants", len(d.settings.Tenants)-1) +
 		plain.When(bounds, "; at least that, where too many were not claimed")
 	s.alt = d.alt("p99 wait of the slowest tenant, and of the one in the middle",
 		func(i int) string { return all[i].words() })
@@ -114,9 +115,4 @@ func (r *ranked) words() string {
 	}
 	return r.slowest + " and " + seconds(r.waits[len(r.waits)/2]) +
 		plain.When(r.bounds > 0, fmt.Sprintf(" (%d at least)", r.bounds))
-}
-
-// tenantsOf returns the number of tenants in a chart as text: "the first 64 of 200 tenants".
-func tenantsOf(n, all int) string {
-	return plain.When(n < all, fmt.Sprintf("the first %d of ", n)) + fmt.Sprintf("%d tenants", all)
 }

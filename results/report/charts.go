@@ -171,11 +171,7 @@ func newPolicy(index int, label string, series []measure.Series, buckets, from i
 	p := policy{name: plain.Shorten(label, nameLimit), hue: hueOf(index), index: index, swatch: swatchOf(index)}
 	mean := func(of func(s *measure.Series, i int) float64) []float64 { return meansOf(series, buckets, of) }
 	level := func(of func(s *measure.Series) []float64) []float64 { // of jobs: a run that has ended has none
-		values := mean(func(s *measure.Series, i int) float64 { return at(of(s), i) })
-		for i := range values {
-			values[i] = zeroed(values[i])
-		}
-		return values
+		return plain.Map(mean(func(s *measure.Series, i int) float64 { return at(of(s), i) }), zeroed)
 	}
 	p.band = bandOf(series, buckets, from, func(s *measure.Series) []float64 { return s.FreshWaitP99 })
 	if len(series) > 0 && !slices.ContainsFunc(series, func(s measure.Series) bool {

@@ -63,10 +63,7 @@ func (k key) place(width vg.Length, visit func(e entry, name string, x, y vg.Len
 }
 
 func (e entry) symbol() vg.Length {
-	if e.area {
-		return 10
-	}
-	return 22
+	return plain.Either[vg.Length](e.area, 10, 22)
 }
 
 // policyKey returns the legend of the policies, or, if they are many, of those that a page shows at first.

@@ -3,7 +3,6 @@ package report
 import (
 	"image/color"
 	"math"
-	"slices"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -78,11 +77,6 @@ func newColorScale(m *results.Map) *colorScale {
 	return s
 }
 
-// any reports whether a condition holds for at least one tile (a rectangle with one value) of a map, under any policy.
-func (m mapDrawing) any(holds func(t results.MapTile) bool) bool {
-	return slices.ContainsFunc(m.Panels, func(p results.MapPanel) bool { return slices.ContainsFunc(p.Tiles, holds) })
-}
-
 // share returns where a value lies on the colour scale, from 0 (low) to 1 (high).
 func (s *colorScale) share(v float64) float64 {
 	if s.log {
@@ -92,29 +86,24 @@ func (s *colorScale) share(v float64) float64 {
 }
 
 func (s *colorScale) color(v float64) color.NRGBA {
-	if s.dark {
-		return viridisAt(s.share(v))
-	}
-	return viridisAt(1 - s.share(v))
+	share := s.share(v)
+	return viridisAt(plain.Either(s.dark, share, 1-share))
 }
 
 // fill paints a rectangle of a map in the colour of value v. Points where the measured event (recovery, say) never
 // happens are hatched, which shows without colours; points without a value are hatched differently.
 func (s *colorScale) fill(c draw.Canvas, r, area vg.Rectangle, v float64, never bool) {
-	ground := paper
+	ground, lines := paper, missingHatch
 	switch {
 	case never:
-		ground = neverGround
+		ground, lines = neverGround, neverHatch
 	case !math.IsNaN(v):
 		ground = s.color(v)
 	}
 	// A little too large, or the ground would shine through between two of one colour.
 	c.FillPolygon(ground, box(r.Min.X, r.Min.Y, min(r.Max.X+.3, area.Max.X), min(r.Max.Y+.3, area.Max.Y)))
-	switch {
-	case never:
-		hatch(c, r, area.Min, true, neverHatch)
-	case math.IsNaN(v):
-		hatch(c, r, area.Min, false, missingHatch)
+	if never || math.IsNaN(v) {
+		hatch(c, r, area.Min, never, lines)
 	}
 }
 

@@ -121,10 +121,7 @@ func (l curve) Plot(c draw.Canvas, p *plot.Plot) {
 			c.DrawGlyph(draw.GlyphStyle{Color: l.style.Color, Radius: l.style.Width, Shape: draw.CircleGlyph{}}, points[0])
 			continue
 		}
-		column := fineColumn
-		if l.style.Color == backdrop {
-			column = greyColumn
-		}
+		column := plain.Either(l.style.Color == backdrop, greyColumn, fineColumn)
 		c.StrokeLines(l.style, c.ClipLinesXY(thin(points, column))...)
 	}
 }

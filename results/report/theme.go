@@ -87,12 +87,14 @@ func placed(s text.Style, x text.XAlignment, y text.YAlignment) text.Style {
 func newPlot() *plot.Plot {
 	p := plot.New()
 	p.BackgroundColor = nil
+	own := textStyle(8.5, muted, false)
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {
 		a.LineStyle = draw.LineStyle{Color: axisline, Width: vg.Points(.6)}
 		a.Tick.LineStyle = a.LineStyle
 		a.Tick.Length = vg.Points(3)
-		a.Tick.Label = aligned(textStyle(8.5, muted, false), a.Tick.Label)
-		a.Label.TextStyle = aligned(textStyle(8.5, muted, false), a.Label.TextStyle)
+		for _, style := range []*text.Style{&a.Tick.Label, &a.Label.TextStyle} { // their alignment stays
+			style.Color, style.Font, style.Handler = own.Color, own.Font, own.Handler
+		}
 		a.Label.Padding = vg.Points(3)
 		a.Padding = 0
 	}
@@ -104,12 +106,6 @@ func newPlot() *plot.Plot {
 	grid.Horizontal = draw.LineStyle{Color: gridline, Width: vg.Points(.6)}
 	p.Add(grid)
 	return p
-}
-
-// aligned returns the text style s with the alignment and the rotation of another one, like.
-func aligned(s, like text.Style) text.Style {
-	s.XAlign, s.YAlign, s.Rotation = like.XAlign, like.YAlign, like.Rotation
-	return s
 }
 
 // themed holds the colours of charts that a page's theme can replace, each with the name of its CSS variable.

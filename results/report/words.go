@@ -176,16 +176,9 @@ func (d *drawing) bandMarks() string {
 
 // shadeWords returns the part of a subtitle that explains the shaded windows and, with limits, the dashed limit lines.
 func (d *drawing) shadeWords(limits bool) string {
-	var shades []string
-	switch storms := d.storms(); {
-	case len(storms) == 1:
-		shades = append(shades, shortName(storms[0])+" (red)")
-	case len(storms) > 1:
-		shades = append(shades, plain.Plural(len(storms), "storm")+" (red)")
-	}
-	if d.settings.Warmup > 0 {
-		shades = append(shades, "warm-up (grey)")
-	}
+	shades := plain.Map(d.windowKey(), func(e entry) string {
+		return shortName(e.name) + plain.Either(e.color == alpha(stormInk, 40), " (red)", " (grey)")
+	})
 	words := plain.When(len(shades) > 0, "; shaded: "+list(shades))
 	if drawn := d.limits(); limits && len(drawn) == 1 {
 		words += "; dashed: " + d.limitLabel(drawn[0])

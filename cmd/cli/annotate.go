@@ -41,13 +41,11 @@ func diagnosed(scenarios []loaded) []annotation {
 	return all
 }
 
-func unloaded(scenarios []loaded) (all []text.Suite) {
-	for _, l := range scenarios {
-		if l.Scenario == nil {
-			all = append(all, text.Suite{Name: l.Name, File: l.Name, Error: l.Diagnostics.Text(l.Name, nil)})
-		}
-	}
-	return all
+func unloaded(scenarios []loaded) []text.Suite {
+	failed := plain.Where(scenarios, func(l *loaded) bool { return l.Scenario == nil })
+	return plain.Map(failed, func(l *loaded) text.Suite {
+		return text.Suite{Name: l.Name, File: l.Name, Error: l.Diagnostics.Text(l.Name, nil)}
+	})
 }
 
 // github returns annotations as workflow commands: https://docs.github.com/actions/reference/workflow-commands.

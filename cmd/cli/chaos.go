@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"strings"
 	"time"
@@ -105,10 +103,9 @@ func runChaos(c *cobra.Command, f *chaosFlags) error {
 	}
 	switch {
 	case f.catalogue:
-		return printCatalogue(c.OutOrStdout())
+		return ui.Print(c.OutOrStdout(), catalogueText())
 	case f.print:
-		_, err := io.WriteString(c.OutOrStdout(), chaos.Draw(options.First).Text)
-		return ui.IOError("write world", err)
+		return ui.Print(c.OutOrStdout(), chaos.Draw(options.First).Text)
 	case f.replay != "":
 		return replayWorld(c, f.replay, options)
 	}
@@ -190,8 +187,8 @@ func pairs(names []string, counts []int64) string {
 	return strings.Join(all, ", ")
 }
 
-func printCatalogue(out io.Writer) error {
-	var text bytes.Buffer
+func catalogueText() string {
+	var text strings.Builder
 	where := ""
 	for _, e := range chaos.Catalogue {
 		if e.Where != where {
@@ -209,6 +206,5 @@ func printCatalogue(out io.Writer) error {
 			}
 		}
 	}
-	_, err := out.Write(text.Bytes())
-	return ui.IOError("write catalogue", err)
+	return text.String()
 }

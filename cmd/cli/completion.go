@@ -86,10 +86,8 @@ func completePolicies(_ *cobra.Command, given []string, _ string) ([]cobra.Compl
 // completeOf returns a completion function for names in the scenario on the command line, such as those of its storms.
 func completeOf(names func(*scenarios.Scenario) []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, given []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if len(given) > 0 {
-			if scenario := loadQuietly(given[0]); scenario != nil {
-				return names(scenario), cobra.ShellCompDirectiveNoFileComp
-			}
+		if scenario := loadQuietly(append(given, "")[0]); scenario != nil {
+			return names(scenario), cobra.ShellCompDirectiveNoFileComp
 		}
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

@@ -17,7 +17,6 @@ import (
 	"qsim/cmd/input"
 	"qsim/cmd/ui"
 	"qsim/engine/quantity"
-	"qsim/results"
 	"qsim/results/measure"
 	"qsim/results/plain"
 	"qsim/scenarios"
@@ -143,16 +142,6 @@ func (s *session) mostSeeds(sc *scenarios.Scenario) int {
 		return s.flags.maxSeeds
 	}
 	return max(defaultMaxSeeds, int(sc.Seeds))
-}
-
-// enough returns a function for --until-ci. It is called with the runs of each seed, and reports whether no more seeds
-// are needed: there are at least fewest, and confidence intervals are as narrow as the flag's value.
-func (s *session) enough(settings *measure.Settings, fewest int) func([]measure.Run) bool {
-	watch, seeds := results.NewWatch(settings, s.flags.untilCI), 0
-	return func(seed []measure.Run) bool {
-		seeds++
-		return watch.Add(seed) && seeds >= fewest
-	}
 }
 
 // seedsOf returns the seeds that a complete run would have, to notice missing ones. With --until-ci they end with the

@@ -56,11 +56,7 @@ func initialize(c *cobra.Command, name, from string, force bool) error {
 	if scenario == nil {
 		return ui.UsageError("%s would not be a scenario that runs: nothing is written", file)
 	}
-	mode := os.O_EXCL
-	if force {
-		mode = os.O_TRUNC
-	}
-	err = writeFile(file, text, mode)
+	err = writeFile(file, text, plain.Either(force, os.O_TRUNC, os.O_EXCL))
 	if errors.Is(err, fs.ErrExist) {
 		return ui.UsageError("%s is there already; --force overwrites it", file)
 	}

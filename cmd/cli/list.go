@@ -38,11 +38,11 @@ type topic struct {
 
 // topics lists the topics of `qsim list`, in the order of the help text.
 var topics = []topic{
-	{"policies", "what may stand under policies:, kind", policyEntries},
-	{"presets", "what may stand under engine: or retry:, preset", presetEntries},
-	{"scenarios", "built-in scenarios, for run and validate", scenarioEntries},
-	{"metrics", "what objectives may be about", metricEntries},
-	{"keys", "what a scenario file may say: every key, its values and its default", keyEntries},
+	{"policies", "what may stand under policies:, kind", each(scenarios.PolicyKinds, policyEntry)},
+	{"presets", "what may stand under engine: or retry:, preset", each(scenarios.Presets, presetEntry)},
+	{"scenarios", "built-in scenarios, for run and validate", each(scenarios.Builtin, scenarioEntry)},
+	{"metrics", "what objectives may be about", each(measure.Metrics, metricEntry)},
+	{"keys", "what a scenario file may say: every key, its values and its default", each(scenarios.Keys, keyEntry)},
 	{"storms", "what may stand in a storm: kinds of trouble",
 		func() []entry { return kindEntries(scenarios.AllKinds().Storms) }},
 	{"arrivals", "what may stand under arrivals:, process",
@@ -178,7 +178,10 @@ func wrap(words string, width int) string {
 	return strings.Join(lines, "\n")
 }
 
-func policyEntries() []entry { return plain.Map(scenarios.PolicyKinds(), policyEntry) }
+// each returns a function for the entries of a topic: one for each element of a list.
+func each[T any](list func() []T, entryOf func(T) entry) func() []entry {
+	return func() []entry { return plain.Map(list(), entryOf) }
+}
 
 func policyEntry(policy policies.Kind) entry {
 	idles := plain.Either(policy.Conserving(), "No worker idles while a job is ready.",
@@ -194,11 +197,9 @@ func policyEntry(policy policies.Kind) entry {
 	return kindEntry(&kind, "parameter")
 }
 
-func presetEntries() []entry {
-	return plain.Map(scenarios.Presets(), func(p scenarios.Preset) entry {
-		return entry{name: p.Name, doc: p.Doc, aliases: p.Aliases, data: presetData(&p), preset: &p,
-			detail: func(w io.Writer, width int) { writePresetDetail(w, &p, width) }}
-	})
+func presetEntry(p scenarios.Preset) entry {
+	return entry{name: p.Name, doc: p.Doc, aliases: p.Aliases, data: presetData(&p), preset: &p,
+		detail: func(w io.Writer, width int) { writePresetDetail(w, &p, width) }}
 }
 
 func writePresetDetail(w io.Writer, p *scenarios.Preset, width int) {
@@ -251,17 +252,13 @@ func presetNames() []string {
 	return names
 }
 
-func scenarioEntries() []entry {
-	return plain.Map(scenarios.Builtin(), func(info scenarios.BuiltinInfo) entry {
-		detail := func(w io.Writer, _ int) {
-			_, src, _ := scenarios.OpenBuiltin(info.Name) // even beside a file of that name
-			w.Write(scenarios.WithSchema(src))            // refers to scenario.schema.json, which may lie beside the file
-		}
-		return entry{name: info.Name, doc: info.Description, aliases: []string{path.Base(info.Name)}, detail: detail}
-	})
+func scenarioEntry(info scenarios.BuiltinInfo) entry {
+	detail := func(w io.Writer, _ int) {
+		_, src, _ := scenarios.OpenBuiltin(info.Name) // even beside a file of that name
+		w.Write(scenarios.WithSchema(src))            // refers to scenario.schema.json, which may lie beside the file
+	}
+	return entry{name: info.Name, doc: info.Description, aliases: []string{path.Base(info.Name)}, detail: detail}
 }
-
-func metricEntries() []entry { return plain.Map(measure.Metrics(), metricEntry) }
 
 func metricEntry(m measure.MetricInfo) entry {
 	var keys []string

@@ -14,8 +14,6 @@ import (
 	"qsim/scenarios/checked"
 )
 
-func keyEntries() []entry { return plain.Map(scenarios.Keys(), keyEntry) }
-
 func keyEntry(k scenarios.Key) entry {
 	doc := firstSentence(k.Doc)
 	unset := whenUnset(&k)

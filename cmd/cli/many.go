@@ -41,7 +41,11 @@ func (f *runFlags) study(c *cobra.Command, name, note string, more []scenarios.O
 // anything is simulated, and prints its warnings. count formats a number of cells; flags are those of the axes.
 func (s *session) check(axes []study.Axis, count func(int) string, of func() ([]study.Note, error),
 	flags ...string) error {
-	s.tellShort(axes)
+	for i := range axes {
+		for _, short := range axes[i].Range.Short { // its steps do not reach its end exactly
+			s.console.Note("%s=%s: one step more goes beyond", axes[i].Key, short)
+		}
+	}
 	notes, err := of()
 	var wrong *study.Wrong
 	switch {
@@ -104,15 +108,6 @@ func (s *session) tellNotes(count func(int) string, where string, notes []study.
 			return
 		}
 		s.console.Note("%s: warning: %s (%s, first with %s)", s.loaded.Name, note.Text, count(note.Cells), note.First)
-	}
-}
-
-// tellShort prints a note for each range of a study's values whose steps do not reach its end exactly.
-func (s *session) tellShort(axes []study.Axis) {
-	for i := range axes {
-		for _, short := range axes[i].Range.Short {
-			s.console.Note("%s=%s: one step more goes beyond", axes[i].Key, short)
-		}
 	}
 }
 

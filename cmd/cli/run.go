@@ -239,7 +239,11 @@ func (s *session) simulate(ctx context.Context, sc *scenarios.Scenario, settings
 			}
 		}}
 	if s.flags.untilCI > 0 {
-		options.Enough = s.enough(settings, int(sc.Seeds))
+		watch, seeds := results.NewWatch(settings, s.flags.untilCI), 0
+		options.Enough = func(seed []measure.Run) bool {
+			seeds++
+			return watch.Add(seed) && seeds >= int(sc.Seeds)
+		}
 	}
 	return world.Run(ctx, sc, options)
 }

@@ -99,9 +99,9 @@ func (s *session) failure(l loaded, err error, interrupted string) error {
 		if errors.As(err, &setting) {
 			sets = setting.Values()
 		}
+		run, trace := s.again(l, broken, sets)
 		return ui.Fail(ui.ExitInvariant, fmt.Errorf("%s: an invariant broke: %w\n%s%s\nto see it again: %s\nwhat led to "+
-			"it:  %s",
-			l.Name, err, broken.History, broken.Stack, s.replay(l, broken, sets), s.leading(l, broken, sets)))
+			"it:  %s", l.Name, err, broken.History, broken.Stack, run, trace))
 	}
 	exit := ui.ExitUsage
 	if _, ok := errors.AsType[*fs.PathError](err); ok { // a file to be written: those of the scenario have been read
@@ -119,22 +119,16 @@ func shown(folder string) string {
 	return folder
 }
 
-// replay returns the command line that repeats only the simulation in which an invariant broke; more are settings of
-// the form KEY=VALUE.
-func (s *session) replay(l loaded, b *world.Broken, more []string) string {
-	words := oneSimulation("run", l, slices.Concat(s.flags.set, more), b.Policy, b.Seed)
-	words = append(words, "-n", "1", "-j", "1")
-	if s.flags.check {
-		words = append(words, "--check")
+// again returns the command lines that repeat only the simulation in which an invariant broke, and that print the trace
+// of the last second before; more are settings of the form KEY=VALUE.
+func (s *session) again(l loaded, b *world.Broken, more []string) (run, leading string) {
+	line := func(command string, flags ...string) string {
+		words := oneSimulation(command, l, slices.Concat(s.flags.set, more), b.Policy, b.Seed)
+		return plain.ShellLine(append(words, flags...)...)
 	}
-	return plain.ShellLine(words...)
-}
-
-// leading returns the command line that prints the trace of the last second before an invariant broke.
-func (s *session) leading(l loaded, b *world.Broken, more []string) string {
+	run = line("run", "-n", "1", "-j", "1") + plain.When(s.flags.check, " --check")
 	last := max(0, b.At-time.Second).Truncate(time.Millisecond)
-	words := oneSimulation("trace", l, slices.Concat(s.flags.set, more), b.Policy, b.Seed)
-	return plain.ShellLine(append(words, "--from", trace.Clock(last), "--limit", "100000")...)
+	return run, line("trace", "--from", trace.Clock(last), "--limit", "100000")
 }
 
 // oneSimulation returns the words of a command line for one simulation: the command, a scenario with KEY=VALUE settings

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
@@ -209,10 +210,8 @@ func (f *tuneFlags) search(ctx context.Context, s *session, name string) error {
 	if !f.noFiles {
 		s.console.Note("%s", shown(folder))
 	}
-	for i := range found.Policies {
-		if found.Policies[i].Outcome != results.Met {
-			return ui.Fail(ui.ExitMissed, nil)
-		}
+	if slices.ContainsFunc(found.Cases(), func(c results.Case) bool { return c.Failed }) {
+		return ui.Fail(ui.ExitMissed, nil)
 	}
 	return nil
 }

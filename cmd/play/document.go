@@ -7,6 +7,7 @@ import (
 	"embed"
 	"html/template"
 
+	"qsim/results/plain"
 	"qsim/results/report"
 )
 
@@ -24,18 +25,13 @@ var pages = template.Must(template.ParseFS(assets, "page/*.html"))
 
 func (d document) html() []byte {
 	var text bytes.Buffer
-	if err := pages.ExecuteTemplate(&text, "play.html", d); err != nil {
-		panic("play: " + err.Error()) // it is this package's own
-	}
-	return text.Bytes()
+	err := pages.ExecuteTemplate(&text, "play.html", d)
+	return plain.Must(text.Bytes(), err) // it is this package's own
 }
 
 // asset returns the content of an embedded file of the page, such as play.js; it panics if there is none of that name.
 func asset(name string) []byte {
-	text, err := assets.ReadFile("page/" + name)
-	if err != nil {
-		panic("play: " + err.Error()) // it is this package's own
-	}
+	text := plain.Must(assets.ReadFile("page/" + name))
 	if name == "play.css" {
 		text = append([]byte(report.Style()), text...)
 	}

@@ -103,11 +103,9 @@ func (s *stage) loaded(sets []set) (*scenarios.Scenario, diagnostics.List) {
 }
 
 func (s *stage) overrides(sets []set) []scenarios.Override {
-	all := slices.Clone(s.o.Sets)
-	for _, own := range sets {
-		all = append(all, scenarios.Override{Path: own.Path, Value: own.Value, NoFile: true})
-	}
-	return all
+	return slices.Concat(s.o.Sets, plain.Map(sets, func(own set) scenarios.Override {
+		return scenarios.Override{Path: own.Path, Value: own.Value, NoFile: true}
+	}))
 }
 
 // load returns the scenario to simulate for a request, with its policies and metrics, and the first line of the answer.

@@ -157,3 +157,11 @@ func TestKinds(t *testing.T) {
 		t.Error("the list is the package's own")
 	}
 }
+
+// TestQueuesOfOneClass checks that a claim of the only class there is asks for jobs as fifo does.
+func TestQueuesOfOneClass(t *testing.T) {
+	policy, err := New("queues", nil, 1, []Class{{Name: "mail"}})
+	if err != nil || policy != (FIFO{}) {
+		t.Errorf("got %+v, error %v", policy, err)
+	}
+}

@@ -26,6 +26,9 @@ var _ = builtIn(Kind{
 		if err != nil {
 			return nil, err
 		}
+		if len(weights) == 1 {
+			return FIFO{}, nil // a claim by kind is followed by another, as it might leave jobs of other kinds
+		}
 		return NewQueues(weights), nil
 	},
 })

@@ -231,7 +231,7 @@ const (
 
 // Lacks returns a phrase, for warnings, about a scenario without the feature: "no job class calls a dependency".
 func (n Need) Lacks() string {
-	return [...]string{"nothing is missing", "nothing here can fail, so no job is ever retried",
+	return [...]string{"nothing is missing", "nothing here can fail and have another attempt, so no job is ever retried",
 		"no job class calls a dependency", "all jobs belong to one tenant", "all job classes have one priority",
 		"all job classes have one priority, and jobs stand in the order of their due times", "there is one job class"}[n]
 }

@@ -149,6 +149,9 @@ func TestStarter(t *testing.T) {
 		if preset != "" && sc.Engine.Preset != preset && sc.Retry.Preset != preset {
 			t.Errorf("preset %s is not used", preset)
 		}
+		if sc.RetryOf(0).MaxAttempts == 1 {
+			t.Errorf("with preset %s nothing is retried, which is what the scenario asks about", preset)
+		}
 		if sc.Name != "mine" || len(sc.Policies) < 3 || len(sc.Objectives) == 0 {
 			t.Errorf("%s: %d policies, %d objectives", sc.Name, len(sc.Policies), len(sc.Objectives))
 		}

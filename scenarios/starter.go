@@ -8,6 +8,7 @@ import (
 
 	"qsim/engine/quantity"
 	"qsim/scenarios/checks"
+	"qsim/scenarios/spec"
 )
 
 // starterText is the fmt template of the scenario that Starter returns, for its name, its engine section and modeline.
@@ -31,6 +32,13 @@ func Starter(name, preset string) ([]byte, error) {
 			engine += fmt.Sprintf("retry:\n  preset: %s   # qsim list presets %[1]s\n", p.Name)
 		default:
 			engine = fmt.Sprintf("\nengine:\n  preset: %s   # qsim list presets %[1]s\n  workers: 30\n", p.Name)
+		}
+		var retry spec.Retry
+		if err := p.Retry.Decode(&retry); err != nil {
+			return nil, fmt.Errorf("write scenario: preset %s: %w", p.Name, err)
+		}
+		if retry.MaxAttempts == 1 || retry.MaxRetries != nil && *retry.MaxRetries == 0 {
+			engine += "retry:\n  max-attempts: 4   # 1 by the preset, which retries nothing\n"
 		}
 	}
 	return fmt.Appendf(nil, starterText, name, engine, modeline), nil

@@ -159,7 +159,8 @@ func checkBound(in checks.Section, key string, metric *measure.MetricInfo, b *sp
 }
 
 // checkNeeds warns of a policy that acts on something the scenario lacks, such as tenants, and so claims jobs as fifo
-// does. It does not if the scenario has errors, or if an objective expects the policy to miss.
+// does. It does not if the scenario has errors, or if an objective expects the policy to miss; nor of shares that are not
+// lent, since the claims of the retries then stay unused.
 func (c *validator) checkNeeds() {
 	if !c.Clean() {
 		return
@@ -167,7 +168,8 @@ func (c *validator) checkNeeds() {
 	for i := range c.sc.Policies {
 		p := &c.sc.Policies[i]
 		kind, err := policies.Find(p.Kind)
-		if err == nil && c.seen(i, p) && !meets(c.sc, kind.Needs) && !expectedToFail(c.sc, p) {
+		lend := p.Params["lend"]
+		if err == nil && c.seen(i, p) && !meets(c.sc, kind.Needs) && !expectedToFail(c.sc, p) && lend.Value != "false" {
 			c.In("policies", i).Warn(true, "kind", "%s has nothing to do: %s; it acts as fifo", p.Kind, kind.Needs.Lacks())
 		}
 	}
@@ -215,9 +217,25 @@ const (
 	mostRun = 1 - 1e-9
 )
 
-// mayRetry reports whether some job may be claimed twice: false only if no attempt can fail and no lease can expire.
+// endsAtOnce reports whether a job's first attempt that fails, or whose lease expires, is its last, in every class.
+func endsAtOnce(sc *spec.Scenario) bool {
+	once := !sc.Engine.Reaper.Counts.Value()
+	for i := range sc.Jobs {
+		retry := sc.RetryOf(i)
+		once = once && retry.MaxAttempts == 1 && len(retry.Free) == 0
+	}
+	return once
+}
+
+// mayRetry reports whether some job may be claimed twice: false only if no attempt can fail and no lease can expire, or
+// if the job then ends.
 func mayRetry(sc *spec.Scenario) bool {
-	if slices.ContainsFunc(sc.Storms, func(s spec.Storm) bool { return s.Effect().Class == "" }) {
+	once := endsAtOnce(sc)
+	if slices.ContainsFunc(sc.Storms, func(s spec.Storm) bool {
+		x := s.Effect()
+		failsOnly := x.Control == nil && x.Fault == nil && x.Store == 0
+		return x.Class == "" && !(once && failsOnly)
+	}) {
 		return true
 	}
 	l := &sc.Engine.Lease
@@ -227,6 +245,9 @@ func mayRetry(sc *spec.Scenario) bool {
 	}
 	if 2*sc.Engine.Store.Claim.Dist().Sample(mostRun) >= sc.Engine.CallTimeout.Std().Seconds() {
 		return true // the answer to a claim may come too late
+	}
+	if once {
+		return false
 	}
 	held := 1 + float64(sc.Engine.Fetch.Prefetch) // runs in the time of a lease: those of jobs prefetched before it too
 	for i := range sc.Jobs {

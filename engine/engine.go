@@ -18,6 +18,7 @@ type Engine struct {
 	lastID   uint64        // ID of the latest call
 	woken    bool          // the current input is a wake
 	stopping bool          // Stop was called
+	stalled  [NumOps]bool  // by role, whether it makes no calls, see Stall
 	recorder JobRecorder   // receiver of events
 	event    Event         // scratch memory of the event being recorded
 	ahead    time.Duration // offset of the node's wall clock from the true time, see SetWallClock
@@ -62,7 +63,7 @@ func (e *Engine) Deadline() Time {
 // maintenance returns the earliest time at which the reaper, the promoter or a leader election must act.
 func (e *Engine) maintenance() Time {
 	if e.stale {
-		e.seldom = min(e.reap.deadline(e), e.promote.deadline(), e.reap.leader.nextAt, e.promote.leader.nextAt)
+		e.seldom = min(e.reap.deadline(e), e.promote.deadline(e), e.reap.leader.nextAt, e.promote.leader.nextAt)
 		e.stale = false
 	}
 	return e.seldom
@@ -171,12 +172,7 @@ func (e *Engine) SetWallClock(now Time, ahead time.Duration) {
 func (e *Engine) Stall(now Time, role Op, stalled bool) {
 	e.now = now
 	e.unsettle()
-	switch role {
-	case OpRecover:
-		e.reap.stalled = stalled
-	case OpPromote:
-		e.promote.stalled = stalled
-	}
+	e.stalled[role] = stalled
 }
 
 // ttl returns the TTL to request for a lease. With LeaseConfig.Local the expiry is written as a wall-clock time, so for

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -8,13 +9,14 @@ import (
 // fetcher claims jobs: whenever there is capacity, it gets a plan from the policy and sends it to the store. At most
 // one claim and one stats call are under way.
 type fetcher struct {
-	pollAt Time // time of the next poll, unless something else triggers a claim
-	beatAt Time // time of the next poll at a fixed pace, see FetchConfig.Debounce
-	polls  pulse
-	openAt Time   // end of the cooldown: earliest time of the next claim
-	id     uint64 // claim under way; 0: none
-	lostAt Time   // time at which the claim under way counts as lost
-	again  bool   // a wake came, or may have been missed, while a claim was under way: claim once more
+	pollAt  Time // time of the next poll, unless something else triggers a claim
+	beatAt  Time // time of the next poll at a fixed pace, see FetchConfig.Debounce
+	polls   pulse
+	onError time.Duration // pause after a claim that failed
+	openAt  Time          // end of the cooldown: earliest time of the next claim
+	id      uint64        // claim under way; 0: none
+	lostAt  Time          // time at which the claim under way counts as lost
+	again   bool          // a wake came, or may have been missed, while a claim was under way: claim once more
 	// empty is, by class, whether the last claim left no ready job; of AnyClass, whether it left none of either.
 	empty    [NumClasses + 1]bool
 	byClass  bool        // the policy's plans bring no jobs of empty classes, see Policy
@@ -40,6 +42,9 @@ const statsLimit = 10_001
 func (f *fetcher) init(cfg *Config, now Time) {
 	f.pollAt, f.beatAt, f.openAt, f.lostAt, f.statsAt, f.statsGot = now, Never, now, Never, Never, Never
 	f.polls.timer, f.statsPulse.timer = polls, countsRows
+	if f.onError = cmp.Or(cfg.Fetch.ErrorPause, cfg.Fetch.Poll); f.onError < 0 {
+		f.onError = hotLoop
+	}
 	if cfg.Fetch.Debounce {
 		f.beatAt = now.Add(f.pause(cfg))
 	}
@@ -153,7 +158,7 @@ func (f *fetcher) onClaimed(e *Engine, r *Call) {
 	f.id, f.lostAt = 0, Never
 	if r.Err != nil {
 		f.empty = [...]bool{true, true, true} // ask no more until the pause is over
-		f.pollAt = e.now.Add(f.errorPause(&e.cfg.Fetch))
+		f.pollAt = e.now.Add(f.onError)
 		e.arm(f.pollAt)
 		return
 	}
@@ -209,17 +214,6 @@ func (f *fetcher) pause(cfg *Config) time.Duration {
 // hotLoop is the pause after a failed claim that is to be repeated at once: without it a simulated store that fails in
 // no time would keep the clock from advancing.
 const hotLoop = 100 * time.Microsecond
-
-// errorPause returns the pause after a claim call that failed.
-func (f *fetcher) errorPause(c *FetchConfig) time.Duration {
-	switch {
-	case c.ErrorPause > 0:
-		return c.ErrorPause
-	case c.ErrorPause < 0:
-		return hotLoop
-	}
-	return c.Poll
-}
 
 // noteEmpty records for each class (fresh, retry) whether the claim left no ready job, as it brought got jobs and its
 // terms allowed more.

@@ -29,9 +29,10 @@ func RecordJobs(all ...Recorder) JobRecorder {
 			to = j
 		} else if rec != nil {
 			b := &eventBuilder{first: to, second: rec, most: 1}
-			if b.keeper, _ = rec.(keeper); b.keeper != nil {
-				b.most = len(b.events)
-				b.keeper.Await(b.pass)
+			b.take = func(events []Event) { rec.Record(&events[0]) }
+			if k, ok := rec.(keeper); ok {
+				b.most, b.take = len(b.events), k.Take
+				k.Await(b.pass)
 			}
 			to = b
 		}
@@ -63,10 +64,10 @@ type keeper interface {
 type eventBuilder struct {
 	first  JobRecorder
 	second Recorder
-	keeper keeper     // the second, if it is one
-	events [128]Event // events not passed to the second yet
-	built  int        // number of events in it
-	most   int        // number at which they are passed on
+	take   func(events []Event) // passes events on to the second
+	events [128]Event           // events not passed to the second yet
+	built  int                  // number of events in it
+	most   int                  // number at which they are passed on
 }
 
 // add returns the memory in which the next event for the second recorder is built.
@@ -82,13 +83,13 @@ func (b *eventBuilder) added() {
 	}
 }
 
+// pass passes the built events on to the second recorder. It is not inlined so that added is.
+//
+//go:noinline
 func (b *eventBuilder) pass() {
 	events := b.events[:b.built]
-	if b.built = 0; b.keeper != nil {
-		b.keeper.Take(events)
-	} else {
-		b.second.Record(&events[0])
-	}
+	b.built = 0
+	b.take(events)
 }
 
 // Record passes an event at once to both recorders of the eventBuilder.

@@ -8,7 +8,6 @@ type promoter struct {
 	pulse  pulse
 	leader elector
 
-	stalled  bool    // makes no calls, see Engine.Stall
 	taken    []JobID // jobs taken by the first of two steps
 	insertAt Time    // time of the second step; Never: it is under way, or nothing was taken
 }
@@ -25,15 +24,15 @@ func (p *promoter) init(cfg *Config, now Time) {
 	}
 }
 
-func (p *promoter) deadline() Time {
-	if p.stalled {
+func (p *promoter) deadline(e *Engine) Time {
+	if e.stalled[OpPromote] {
 		return Never
 	}
 	return min(p.lostAt, p.nextAt, p.insertAt)
 }
 
 func (p *promoter) tick(e *Engine) {
-	if p.stalled {
+	if e.stalled[OpPromote] {
 		return
 	}
 	if p.id != 0 && e.now >= p.lostAt {

@@ -11,7 +11,6 @@ type reaper struct {
 	id       uint64  // recovery call under way; 0: none
 	lostAt   Time    // time at which it counts as lost
 	starting bool    // recovering without pause until no expired lease is found
-	stalled  bool    // makes no calls, see Engine.Stall
 	read     []Lease // expired leases found by the first of two steps
 	writeAt  Time    // time of the second step
 }
@@ -30,7 +29,7 @@ func (r *reaper) init(cfg *Config, now Time) {
 
 func (r *reaper) deadline(e *Engine) Time {
 	switch {
-	case r.stalled:
+	case e.stalled[OpRecover]:
 		return Never
 	case r.writeAt != Never:
 		return r.writeAt
@@ -43,7 +42,7 @@ func (r *reaper) deadline(e *Engine) Time {
 }
 
 func (r *reaper) tick(e *Engine) {
-	if r.stalled {
+	if e.stalled[OpRecover] {
 		return
 	}
 	if r.id != 0 && e.now >= r.lostAt {

@@ -67,7 +67,8 @@ func (l *Links) Request(now engine.Time, c *engine.Call) Fate {
 		}
 		f.Partial += float64((1 - f.Partial) * w.Partial)
 		if w.Delay != nil {
-			f.Delay = addDelays(f.Delay, w.Delay.Duration(l.Rand.Uniform(keyed.ForFault, uint64(c.ID), key(c), n+4)))
+			u := l.Rand.Uniform(keyed.ForFault, uint64(c.ID), key(c), n+4)
+			f.Delay = min(f.Delay+w.Delay.Duration(u), dist.LongestDraw)
 		}
 		if c.Op != engine.OpCommit {
 			before.Partial = f.Partial // a call without outcomes
@@ -86,10 +87,10 @@ const echoes = 1 << 15
 func (l *Links) Reply(now engine.Time, c *engine.Call, r *engine.Reply, rows *Rows) time.Duration {
 	d := l.draw(&l.OneWay[c.Op], keyed.ForResponseDelay, c, 0)
 	if n := r.Rows(); n > 0 && l.PerJob != (dist.Dist{}) {
-		d = addDelays(d, times(float64(n), l.draw(&l.PerJob, keyed.ForResponseDelay, c, 1)))
+		d = min(d+times(float64(n), l.draw(&l.PerJob, keyed.ForResponseDelay, c, 1)), dist.LongestDraw)
 	}
 	if rows != nil {
-		d = addDelays(d, times(l.Scan[c.Op].of(rows), 1))
+		d = min(d+times(l.Scan[c.Op].of(rows), 1), dist.LongestDraw)
 	}
 	if l.Slows != nil {
 		d = l.slowed(now, d)
@@ -124,9 +125,6 @@ func times(factor float64, d time.Duration) time.Duration {
 	}
 	return dist.LongestDraw
 }
-
-// addDelays returns the sum of two delays, or dist.LongestDraw, which neither exceeds, if that is less.
-func addDelays(a, b time.Duration) time.Duration { return min(a+b, dist.LongestDraw) }
 
 // draw returns a delay drawn from d for a call, the n-th for purpose p. A constant one needs no random number.
 func (l *Links) draw(d *dist.Dist, p keyed.Purpose, c *engine.Call, n uint16) time.Duration {

@@ -2,52 +2,43 @@ package sim
 
 import "math/bits"
 
-// nodeSet is a bit set of nodes with a fast search for the next element, which skips 4096 absent nodes at a time.
-type nodeSet struct {
-	words []uint64 // bits of the nodes, 64 to a word
-	some  []uint64 // bits of the words that are not 0, 64 to a word
-}
+// nodeSet is a bit set of nodes with a fast search for the next element. The words of level 0 have a bit for each node,
+// those of each further level one for each word of the level below, set if any bit of that word is.
+type nodeSet [][]uint64
 
 func (s *nodeSet) init(nodes int) {
-	s.words = make([]uint64, nodes/64+1)
-	s.some = make([]uint64, len(s.words)/64+1)
+	for words := nodes; len(*s) == 0 || words > 1; {
+		words = words/64 + 1 // room for one more, so that the one behind the last can be looked for
+		*s = append(*s, make([]uint64, words))
+	}
 }
 
 // put adds a node to the set or, if in is false, removes it.
-func (s *nodeSet) put(node int32, in bool) {
-	w := &s.words[node/64]
-	if *w>>(node%64)&1 != 0 == in {
-		return
-	}
-	*w ^= 1 << (node % 64)
-	if *w == 0 {
-		s.some[node/4096] &^= 1 << (node / 64 % 64)
-	} else {
-		s.some[node/4096] |= 1 << (node / 64 % 64)
+func (s nodeSet) put(node int32, in bool) {
+	for _, words := range s {
+		w := &words[node/64]
+		if *w>>(node%64)&1 != 0 == in {
+			return
+		}
+		*w ^= 1 << (node % 64)
+		if !in && *w != 0 {
+			return // the word has other nodes
+		}
+		node /= 64
 	}
 }
 
 // from returns the first node of the set with this number or a higher one; a negative number if there is none.
-func (s *nodeSet) from(node int) int {
-	i := node / 64
-	if i >= len(s.words) {
-		return -1
-	}
-	if w := s.words[i] >> (node % 64); w != 0 {
-		return node + bits.TrailingZeros64(w)
-	}
-	i++
-	k := i / 64
-	if k >= len(s.some) {
-		return -1
-	}
-	for v := s.some[k] >> (i % 64) << (i % 64); ; v = s.some[k] {
-		if v != 0 {
-			i = k*64 + bits.TrailingZeros64(v)
-			return i*64 + bits.TrailingZeros64(s.words[i])
+func (s nodeSet) from(node int) int {
+	for level, words := range s {
+		if w := words[node/64] >> (node % 64); w != 0 {
+			node += bits.TrailingZeros64(w)
+			for level--; level >= 0; level-- {
+				node = node*64 + bits.TrailingZeros64(s[level][node])
+			}
+			return node
 		}
-		if k++; k == len(s.some) {
-			return -1
-		}
+		node = node/64 + 1
 	}
+	return -1
 }

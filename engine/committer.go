@@ -249,7 +249,7 @@ func (c *committer) settle(e *Engine, s Slot) {
 	if s == noSlot {
 		return
 	}
-	if h := e.leases.get(s); h.phase == timedOut {
+	if h := &e.leases.slots[s]; h.phase == timedOut {
 		h.settled = true
 		h.leave(forBeat)
 		return

@@ -206,17 +206,17 @@ func TestLeaseQueueForgets(t *testing.T) {
 	var leases leaseTable
 	q := leaseQueue{of: forBeat}
 	for now := range Time(100_000) {
-		s := leases.hold(&Lease{Job: Job{ID: JobID(now + 1)}}, now)
+		s, _ := leases.hold(&Lease{Job: Job{ID: JobID(now + 1)}}, now)
 		q.add(&leases, s, leases.get(s), now)
 		leases.release(s)
 	}
 	if len(q.ring) > 16 {
 		t.Errorf("room for %d entries, of no lease", len(q.ring))
 	}
-	kept := leases.hold(&Lease{Job: Job{ID: 7}}, 0)
+	kept, _ := leases.hold(&Lease{Job: Job{ID: 7}}, 0)
 	q.add(&leases, kept, leases.get(kept), 100_000)
 	for now := range Time(10_000) {
-		s := leases.hold(&Lease{Job: Job{ID: 8}}, now)
+		s, _ := leases.hold(&Lease{Job: Job{ID: 8}}, now)
 		q.add(&leases, s, leases.get(s), 100_000+now)
 		leases.release(s)
 	}
@@ -236,7 +236,7 @@ func TestLeaseQueueKeepsOrder(t *testing.T) {
 	q := leaseQueue{of: forBeat}
 	var want []JobID
 	for now := range Time(20_000) {
-		s := leases.hold(&Lease{Job: Job{ID: JobID(now + 1)}}, now)
+		s, _ := leases.hold(&Lease{Job: Job{ID: JobID(now + 1)}}, now)
 		q.add(&leases, s, leases.get(s), now/3)
 		switch {
 		case now%3 == 1:
@@ -262,10 +262,10 @@ func TestLeaseQueueKeepsOrder(t *testing.T) {
 func TestQueuesOfOneLine(t *testing.T) {
 	var leases leaseTable
 	short, long := leaseQueue{of: forTimeout}, leaseQueue{of: forTimeout}
-	s := leases.hold(&Lease{Job: Job{ID: 1}}, 0)
+	s, _ := leases.hold(&Lease{Job: Job{ID: 1}}, 0)
 	short.add(&leases, s, leases.get(s), 1)
 	leases.release(s)
-	if again := leases.hold(&Lease{Job: Job{ID: 2}}, 0); again != s {
+	if again, _ := leases.hold(&Lease{Job: Job{ID: 2}}, 0); again != s {
 		t.Fatalf("slot %d is free, got %d", s, again)
 	}
 	long.add(&leases, s, leases.get(s), 2)
@@ -277,6 +277,32 @@ func TestQueuesOfOneLine(t *testing.T) {
 	}
 }
 
+// TestOneKeyTwice holds two leases with one key, as an answer that comes twice may bring them, before and after the index
+// is built: the key is held until both are released.
+func TestOneKeyTwice(t *testing.T) {
+	for _, indexed := range []bool{false, true} {
+		for first := range Slot(2) {
+			var leases leaseTable
+			twice := Lease{Job: Job{ID: 7}, Token: 3}
+			leases.holds(LeaseKey{})
+			if !indexed {
+				leases.byKey = nil
+			}
+			leases.hold(&twice, 0)
+			leases.hold(&twice, 0)
+			for released, s := range []Slot{first, 1 - first} {
+				if !leases.holds(twice.Key()) {
+					t.Errorf("indexed %t, slot %d first: the key is not held after %d of 2 releases", indexed, first, released)
+				}
+				leases.release(s)
+			}
+			if leases.holds(twice.Key()) {
+				t.Errorf("indexed %t, slot %d first: the key is held after both were released", indexed, first)
+			}
+		}
+	}
+}
+
 // BenchmarkFindLease finds leases by key, as a late claim does, among a growing number of held leases.
 func BenchmarkFindLease(b *testing.B) {
 	for _, held := range []int{100, 10_000, 1_000_000} {
@@ -285,9 +311,9 @@ func BenchmarkFindLease(b *testing.B) {
 			for id := range held {
 				t.hold(&Lease{Job: Job{ID: JobID(id + 1)}, Token: 1}, 0)
 			}
-			t.find(LeaseKey{}) // builds the index
+			t.holds(LeaseKey{}) // builds the index
 			for n := 0; b.Loop(); n++ {
-				if t.find(LeaseKey{Job: JobID(n%held + 1), Token: 1}) == noSlot {
+				if !t.holds(LeaseKey{Job: JobID(n%held + 1), Token: 1}) {
 					b.Fatal("not found")
 				}
 			}

@@ -239,7 +239,7 @@ func (f *fetcher) onLateClaim(e *Engine, r *Call) {
 	}
 	// The answer may come again, and stays as it is. A shed job has no lease; a lease that is held came twice.
 	late := slices.DeleteFunc(slices.Clone(r.Leases), func(l Lease) bool {
-		return l.Shed || e.leases.find(l.Key()) != noSlot
+		return l.Shed || e.leases.holds(l.Key())
 	})
 	if len(late) == 0 || late[len(late)-1].Key() == f.refused {
 		return

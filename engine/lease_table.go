@@ -33,16 +33,17 @@ type heldLease struct {
 // leaseTable holds the leases of one engine, from claim to commit.
 type leaseTable struct {
 	slots      []heldLease
-	free       []Slot            // slots that hold no lease
-	idle       int               // number of workers that run no job
-	waiting    int               // number of buffered leases
-	inFlight   [NumClasses]int   // buffered, running and timed out leases, by class (fresh, retry)
-	committing [NumClasses]int   // finished leases whose outcome is not committed, by class
-	byKey      map[LeaseKey]Slot // slots of all held leases, by key; nil until find is first called
+	free       []Slot           // slots that hold no lease
+	idle       int              // number of workers that run no job
+	waiting    int              // number of buffered leases
+	inFlight   [NumClasses]int  // buffered, running and timed out leases, by class (fresh, retry)
+	committing [NumClasses]int  // finished leases whose outcome is not committed, by class
+	byKey      map[LeaseKey]int // number of held leases by key; nil until holds is first called
 }
 
-// hold puts lease l into a free slot, which it returns; the lease is buffered until a worker runs its job.
-func (t *leaseTable) hold(l *Lease, now Time) Slot {
+// hold puts lease l into a free slot, which it returns with its content; the lease is buffered until a worker runs its
+// job.
+func (t *leaseTable) hold(l *Lease, now Time) (Slot, *heldLease) {
 	if len(t.free) == 0 {
 		if n := len(t.slots); n == cap(t.slots) {
 			t.slots = slices.Grow(t.slots, n+1) // it doubles: append grows by a quarter, and copies more
@@ -58,9 +59,9 @@ func (t *leaseTable) hold(l *Lease, now Time) Slot {
 	h.heldAt = now
 	t.inFlight[l.Class()]++
 	if t.byKey != nil {
-		t.byKey[l.Key()] = s
+		t.byKey[l.Key()]++
 	}
-	return s
+	return s, h
 }
 
 func (t *leaseTable) get(s Slot) *heldLease {
@@ -92,27 +93,29 @@ func (t *leaseTable) release(s Slot) {
 	}
 	h.phase, h.due = unheld, nothing
 	t.free = append(t.free, s)
-	if t.byKey != nil {
-		delete(t.byKey, h.lease.Key())
+	if t.byKey == nil {
+		return
+	}
+	if key := h.lease.Key(); t.byKey[key] > 1 {
+		t.byKey[key]--
+	} else {
+		delete(t.byKey, key)
 	}
 }
 
 // held returns the number of held leases.
 func (t *leaseTable) held() int { return len(t.slots) - len(t.free) }
 
-// find returns the slot of the lease with that key, or noSlot. Most engines never call it: the first call makes the
-// table keep an index from then on.
-func (t *leaseTable) find(key LeaseKey) Slot {
+// holds reports whether a lease with that key is held. Most engines never call it: the first call makes the table keep
+// an index from then on. An answer that comes twice may bring a lease twice.
+func (t *leaseTable) holds(key LeaseKey) bool {
 	if t.byKey == nil {
-		t.byKey = make(map[LeaseKey]Slot, t.held())
+		t.byKey = make(map[LeaseKey]int, t.held())
 		for s := range t.slots {
 			if h := &t.slots[s]; h.phase != unheld {
-				t.byKey[h.lease.Key()] = Slot(s)
+				t.byKey[h.lease.Key()]++
 			}
 		}
 	}
-	if s, ok := t.byKey[key]; ok {
-		return s
-	}
-	return noSlot
+	return t.byKey[key] > 0
 }

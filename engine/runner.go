@@ -82,8 +82,7 @@ func (r *runner) timeOut(e *Engine, s Slot, h *heldLease) {
 // take accepts a lease from a claim: a worker runs its job now, or it waits in the node. expiry is the end of the lease
 // by the wall clock, for LeaseConfig.Local.
 func (r *runner) take(e *Engine, l *Lease, expiry Time) {
-	s := e.leases.hold(l, e.now)
-	h := &e.leases.slots[s]
+	s, h := e.leases.hold(l, e.now)
 	e.heartbeat.onHeld(e, s, h)
 	if e.cfg.Lease.Local {
 		e.expire.onHeld(e, s, expiry)

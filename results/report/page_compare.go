@@ -165,9 +165,9 @@ type indexPage struct {
 // indexRun is a run on the page that compares runs.
 type indexRun struct {
 	*IndexEntry
-	Detail     string // what tells it from another run of the scenario; empty: it is the only one
-	Wanted     string // how many objectives have the outcome that the scenario wants
-	Shown      string // heading of the first column of its results table
+	Detail     string          // what tells it from another run of the scenario; empty: it is the only one
+	Wanted     string          // how many objectives have the outcome that the scenario wants
+	First      *results.Column // first column of its results table; nil: it has none
 	Objectives []string
 }
 
@@ -208,7 +208,7 @@ func indexRunOf(e *IndexEntry, several bool) indexRun {
 	r, sum := indexRun{IndexEntry: e}, e.Summary
 	r.Detail = plain.When(several, "config "+clean(sum.ConfigHash)+", seeds "+seedRanges(sum.Seeds))
 	if t := results.TableOf(sum); len(t.Columns) > 0 {
-		r.Shown = clean(t.Columns[0].Label)
+		r.First = &t.Columns[0]
 	}
 	r.Objectives = plain.Distinct(plain.Map(sum.Objectives, objectiveText))
 	unclear := plain.Count(sum.Objectives, func(v results.Verdict) bool { return v.Outcome == results.Unclear })
@@ -234,8 +234,8 @@ func (r indexRun) Cell(label string) *indexCell {
 	for _, v := range plain.Where(sum.Objectives, func(v *results.Verdict) bool { return v.Policy == label }) {
 		c.Marks = append(c.Marks, indexMark{v, 1 + slices.Index(r.Objectives, objectiveText(*v))})
 	}
-	if t := results.TableOf(sum); len(t.Columns) > 0 {
-		c.Value = strings.TrimSpace(t.Columns[0].Cells[at].Value + " " + t.Columns[0].Cells[at].Half)
+	if r.First != nil {
+		c.Value = plain.Joined(" ", r.First.Cells[at].Value, r.First.Cells[at].Half)
 	}
 	return &c
 }

@@ -105,7 +105,7 @@ func (s *Store) lend(c *claim, ref uint32, r *row) *engine.Lease {
 // enlist adds a job's row (record), which must be in no list, to the list of leased jobs, in the order of expiry.
 func (s *Store) enlist(ref uint32, r *row, expiry engine.Time) {
 	r.key = expiry
-	s.rows.insertByKey(&s.leased, &s.rows, ref, r)
+	s.rows.insertByKey(&s.inFlight[inLeased], &s.rows, ref, r)
 	if s.byNode != nil {
 		s.byNode.insert(&s.rows, ref, r)
 	}

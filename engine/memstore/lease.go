@@ -1,7 +1,6 @@
 package memstore
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -104,7 +103,11 @@ func (s *Store) apply(now engine.Time, o *engine.Outcome, result *engine.Result)
 	if o.Refused {
 		return
 	}
-	ref, r := s.match(&o.LeaseKey, cmp.Or(o.Guard, s.options.Fence))
+	fence := o.Guard
+	if fence == engine.FenceDefault {
+		fence = s.options.Fence
+	}
+	ref, r := s.match(&o.LeaseKey, fence)
 	if r == nil {
 		result.Status = engine.Stale
 		return

@@ -36,9 +36,7 @@ type Store struct {
 	lines    lines
 	late     treap // trees of ready rows that arrived out of order
 	waiting  waiting
-	leased   list       // leased rows by expiry
-	lapsed   list       // rows whose lease lapsed and no reaper has taken
-	orphaned list       // rows in flight whose lease records are lost
+	inFlight [3]list    // rows in flight, by their place: inLeased, inLapsed, inOrphans
 	dead     list       // dead jobs that are kept
 	byNode   *nodeLists // leased rows by the holder's node; nil: not needed yet
 

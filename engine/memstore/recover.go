@@ -16,7 +16,7 @@ func (s *Store) ExtendLease(_ context.Context, keys []engine.LeaseKey, ttl time.
 	for i := range keys {
 		ref, r := s.match(&keys[i], s.options.Fence)
 		status := engine.Stale
-		if r != nil && r.state == engine.InFlight && r.place == inList {
+		if r != nil && r.state == engine.InFlight && r.place == inLeased {
 			s.extend(ref, r, now.Add(ttl))
 			status = engine.Applied
 		}
@@ -51,7 +51,7 @@ func (s *Store) ExtendNode(_ context.Context, holder engine.EngineID, kept bool,
 	now := s.now()
 	if s.byNode == nil {
 		s.byNode = &nodeLists{}
-		for at := s.leased.head; at != 0; at = s.rows.links[at].next {
+		for at := s.inFlight[inLeased].head; at != 0; at = s.rows.links[at].next {
 			s.byNode.insert(&s.rows, at, s.rows.at(at))
 		}
 	}
@@ -71,16 +71,13 @@ func (s *Store) ExtendNode(_ context.Context, holder engine.EngineID, kept bool,
 
 // lapse ends leases that expired StoreOptions.LapseAfter ago: their tokens are void, and the jobs await recovery.
 func (s *Store) lapse(now engine.Time) {
-	for s.leased.head != 0 {
-		ref := s.leased.head
+	for ref := s.inFlight[inLeased].head; ref != 0; ref = s.inFlight[inLeased].head {
 		r := s.rows.at(ref)
 		if r.key.Add(s.options.LapseAfter) > now {
 			return
 		}
-		s.unlist(ref, r)
 		r.token++
-		r.place = inLapsed
-		s.rows.insertAfter(&s.lapsed, ref, s.lapsed.tail)
+		s.relist(ref, r, inLapsed)
 	}
 }
 
@@ -123,17 +120,15 @@ func (s *Store) Expired(_ context.Context, limit int, grace time.Duration,
 // call.
 func (s *Store) expired(now engine.Time, grace time.Duration, limit int) []uint32 {
 	s.scratch = s.scratch[:0]
-	for _, l := range [...]*list{&s.orphaned, &s.lapsed, &s.leased} {
-		if l == &s.orphaned && !s.options.Orphans {
+	for _, place := range [...]place{inOrphans, inLapsed, inLeased} {
+		if place == inOrphans && !s.options.Orphans {
 			continue
 		}
-		for at := l.head; at != 0 && len(s.scratch) < limit; {
-			r := s.rows.at(at)
-			if l == &s.leased && r.key.Add(grace) > now {
+		for at := s.inFlight[place].head; at != 0 && len(s.scratch) < limit; at = s.rows.links[at].next {
+			if place == inLeased && s.rows.at(at).key.Add(grace) > now {
 				break
 			}
 			s.scratch = append(s.scratch, at)
-			at = s.rows.links[at].next
 		}
 	}
 	return s.scratch
@@ -141,11 +136,11 @@ func (s *Store) expired(now engine.Time, grace time.Duration, limit int) []uint3
 
 // nextExpiry returns the time until the next lease can be recovered; Forever if no job is leased.
 func (s *Store) nextExpiry(now engine.Time, grace time.Duration) time.Duration {
-	switch {
-	case s.lapsed.head != 0, s.orphaned.head != 0 && s.options.Orphans:
+	switch first := s.inFlight[inLeased].head; {
+	case s.inFlight[inLapsed].head != 0, s.inFlight[inOrphans].head != 0 && s.options.Orphans:
 		return 0
-	case s.leased.head != 0:
-		return max(0, s.rows.at(s.leased.head).key.Add(grace).Sub(now))
+	case first != 0:
+		return max(0, s.rows.at(first).key.Add(grace).Sub(now))
 	}
 	return engine.Forever
 }

@@ -52,11 +52,13 @@ type place uint8
 
 const (
 	inList    place = iota
+	inLapsed        // in flight: its lease has lapsed
+	inOrphans       // in flight: its lease record is lost
 	inTree          // ready: in the tree of its queue, not the list
 	inHeap          // waiting: not yet due
 	inTransit       // waiting: taken to be inserted, in no structure
-	inLapsed        // in flight: its lease has lapsed
-	inOrphans       // in flight: its lease record is lost
+
+	inLeased = inList // in flight: by the expiry of its lease
 )
 
 // former returns which of two ready jobs' rows comes first by ready key or, with newest, last; either may be 0, for none.

@@ -92,15 +92,13 @@ func (s *Store) LoseLeases(lose func(engine.JobID) bool, dst []engine.Lease) []e
 	s.mu.lock()
 	defer s.mu.unlock()
 	c := claim{now: s.now(), dst: dst}
-	for ref, next := s.leased.head, uint32(0); ref != 0; ref = next {
+	for ref, next := s.inFlight[inLeased].head, uint32(0); ref != 0; ref = next {
 		r := s.rows.at(ref)
 		next = s.rows.links[ref].next
 		if !lose(r.id) {
 			continue
 		}
-		s.unlist(ref, r)
-		r.place = inOrphans
-		s.rows.insertAfter(&s.orphaned, ref, s.orphaned.tail)
+		s.relist(ref, r, inOrphans)
 		s.describe(&c, ref, r).Holder = r.holder
 	}
 	return c.dst

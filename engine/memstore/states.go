@@ -90,17 +90,17 @@ func (s *Store) unplace(ref uint32, r *row) {
 
 // unlist takes the row of a job in flight out of the list that holds it: of leased, lapsed or orphaned jobs.
 func (s *Store) unlist(ref uint32, r *row) {
-	switch r.place {
-	case inList:
-		s.rows.remove(&s.leased, ref)
-		if s.byNode != nil {
-			s.byNode.remove(&s.byNode.of[r.holder.Node()], ref)
-		}
-	case inLapsed:
-		s.rows.remove(&s.lapsed, ref)
-	case inOrphans:
-		s.rows.remove(&s.orphaned, ref)
+	s.rows.remove(&s.inFlight[r.place], ref)
+	if r.place == inLeased && s.byNode != nil {
+		s.byNode.remove(&s.byNode.of[r.holder.Node()], ref)
 	}
+}
+
+// relist moves the row of a leased job to the end of the list of lapsed or of orphaned jobs.
+func (s *Store) relist(ref uint32, r *row, to place) {
+	s.unlist(ref, r)
+	r.place = to
+	s.rows.insertAfter(&s.inFlight[to], ref, s.inFlight[to].tail)
 }
 
 // started counts a claimed job towards the limits on jobs in flight; stopped removes it from the count when it leaves

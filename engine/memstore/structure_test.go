@@ -197,24 +197,20 @@ func checkWaiting(t fatal, s *Store, visit func(uint32, string) *row, stats *eng
 
 func checkLeased(t fatal, s *Store, visit func(uint32, string) *row, stats *engine.Stats) {
 	t.Helper()
-	for _, l := range []struct {
-		*list
-		name  string
-		place place
-	}{{&s.leased, "the leased list", inList}, {&s.lapsed, "the lapsed list", inLapsed}, {&s.orphaned, "the orphans", inOrphans}} {
-		checkList(t, s, l.list, l.name, func(ref uint32) *row {
-			r := visit(ref, l.name)
-			if r.state != engine.InFlight || r.place != l.place || r.token == 0 || r.delivery == 0 {
-				t.Fatalf("row %+v is in %s", r, l.name)
+	for i, name := range []string{inLeased: "the leased list", inLapsed: "the lapsed list", inOrphans: "the orphans"} {
+		checkList(t, s, &s.inFlight[i], name, func(ref uint32) *row {
+			r := visit(ref, name)
+			if r.state != engine.InFlight || r.place != place(i) || r.token == 0 || r.delivery == 0 {
+				t.Fatalf("row %+v is in %s", r, name)
 			}
 			stats.InFlight[r.class()]++
 			return r
-		}, func(a, b *row) bool { return a.key <= b.key || l.place == inOrphans })
+		}, func(a, b *row) bool { return a.key <= b.key || place(i) == inOrphans })
 	}
 	if x := s.byNode; x != nil {
 		checkNodes(t, s, x)
 	}
-	if s.lapsed.head != 0 && s.options.LapseAfter < 0 {
+	if s.inFlight[inLapsed].head != 0 && s.options.LapseAfter < 0 {
 		t.Fatalf("a lease lapsed against the options")
 	}
 }
@@ -242,7 +238,7 @@ func checkNodes(t fatal, s *Store, x *nodeLists) {
 	for node := range x.of {
 		next[node] = x.of[node].head
 	}
-	for at := s.leased.head; at != 0; at = s.rows.links[at].next {
+	for at := s.inFlight[inLeased].head; at != 0; at = s.rows.links[at].next {
 		node := s.rows.at(at).holder.Node()
 		if next[node] != at {
 			t.Fatalf("node %d has row link %d next, want %d", node, next[node], at)
@@ -449,10 +445,10 @@ func TestCheckSeesDamage(t *testing.T) {
 	}{
 		{"a count", func(s *Store) { s.stats.Ready[0]++ }},
 		{"a size", func(s *Store) { s.lines.lanes[0].ready[0].size++ }},
-		{"a link back", func(s *Store) { s.rows.links[s.leased.head].prev = 9 }},
-		{"a tail", func(s *Store) { s.leased.tail = s.leased.head }},
-		{"a lost row", func(s *Store) { s.leased = list{} }},
-		{"an expiry", func(s *Store) { s.rows.at(s.leased.head).key += 1 << 40 }},
+		{"a link back", func(s *Store) { s.rows.links[s.inFlight[inLeased].head].prev = 9 }},
+		{"a tail", func(s *Store) { s.inFlight[inLeased].tail = s.inFlight[inLeased].head }},
+		{"a lost row", func(s *Store) { s.inFlight[inLeased] = list{} }},
+		{"an expiry", func(s *Store) { s.rows.at(s.inFlight[inLeased].head).key += 1 << 40 }},
 		{"a heap", func(s *Store) { s.waiting.heap.First++ }},
 		{"a lost waiting row", func(s *Store) { s.waiting.heap.Pop() }},
 		{"an entry without a row", func(s *Store) { s.waiting.heap.Push(1<<40, 1) }},
@@ -498,7 +494,7 @@ func TestCheckSeesDamage(t *testing.T) {
 		{"the heads", func(s *Store) { s.tenants.root = 0 }},
 		{"a ring", func(s *Store) { s.tenants.turn.next = s.tenants.turn }},
 		{"a count by kind", func(s *Store) { s.running[0]++ }},
-		{"a state", func(s *Store) { s.rows.at(s.leased.head).state = engine.Ready }},
+		{"a state", func(s *Store) { s.rows.at(s.inFlight[inLeased].head).state = engine.Ready }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -409,6 +409,30 @@ func TestPagePrints(t *testing.T) {
 	quiet(t, tb)
 }
 
+// On paper no word and no number of a table is broken: columns of 55 pixels are those of twelve on a page of A4.
+func TestPrintedWordsAreWhole(t *testing.T) {
+	tb := browsertest.OpenFile(t, pageOf(t, storm()), 400, browsertest.Scheme("light", "print"))
+	tb.Until(ready)
+	if broken := browsertest.Eval[[]string](tb, `(() => {
+			const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), broken = [];
+			for (const details of document.querySelectorAll("details")) details.open = true;
+			while (texts.nextNode()) {
+				const text = texts.currentNode;
+				if (!text.parentElement.closest("table.numbers, .head") || !text.parentElement.checkVisibility()) continue;
+				for (const word of text.data.matchAll(/[^\s-]+/g)) {
+					const range = document.createRange();
+					range.setStart(text, word.index);
+					range.setEnd(text, word.index + word[0].length);
+					if (new Set([...range.getClientRects()].map(r => r.top)).size > 1) broken.push(word[0]);
+				}
+			}
+			return broken;
+		})()`); len(broken) > 0 {
+		t.Errorf("broken: %q", broken)
+	}
+	quiet(t, tb)
+}
+
 // The key tab leads through all that can be used, in the order of the page: each has a name and shows that it is
 // where one is, clear of the tools that stay on top. Nothing moves by itself.
 func TestPageByKeyboard(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -151,19 +152,34 @@ func (m *markup) plainTable(t plainTable) {
 	m.put(`<div class="scroll" tabindex="0" role="region" aria-label="%s">`, t.Caption)
 	m.put(`<table class="numbers"><caption><span>%s</span></caption>
 <thead><tr>`, t.Caption)
-	for _, header := range t.Header {
-		m.put(`<th scope="col">%s</th>`, header)
+	for i, header := range t.Header {
+		m.put(`<th scope="col"%s>%s</th>`, template.HTML(plain.When(i > 0 && i < t.Labels, ` class="label"`)), header)
 	}
 	m.put("</tr></thead>\n<tbody>")
-	for _, row := range t.Rows {
+	for r, row := range t.Rows {
 		m.put("<tr>")
+		same := sameFirst(t.Rows[r:])
 		for i, cell := range row {
-			m.put([...]string{`<th scope="row">%s</th>`, "<td>%s</td>"}[min(i, 1)], cell)
+			switch {
+			case i == 0 && r > 0 && t.Rows[r-1][0] == cell: // it spans this row, too
+			case i == 0 && same > 1:
+				m.put(`<th scope="rowgroup" rowspan="%d">%s</th>`, same, cell)
+			case i < max(t.Labels, 1):
+				m.put(`<th scope="row">%s</th>`, cell)
+			default:
+				m.put("<td>%s</td>", cell)
+			}
 		}
 		m.put("</tr>\n")
 	}
 	m.put("</tbody></table></div>")
 	m.some(`<p class="key">%s</p>`, t.Key)
+}
+
+// sameFirst returns how many rows, from the first on, have its first cell.
+func sameFirst(rows [][]string) int {
+	n := slices.IndexFunc(rows, func(row []string) bool { return row[0] != rows[0][0] })
+	return plain.Either(n < 0, len(rows), n)
 }
 
 // evidence writes, as HTML, the chart and the tables of a section of a report page.

@@ -190,7 +190,8 @@ func dashesOf(policy int) string {
 type plainTable struct {
 	Caption, Key string
 	Header       []string
-	Rows         [][]string
+	Rows         [][]string // those of one first cell in a row have it once, for all of them
+	Labels       int        // number of columns, from the left, of text that names the row; 0: one
 }
 
 var style = asset("page/report.css") + chartRules()

@@ -104,7 +104,7 @@ func paired(base, new *results.Summary) (*results.Summary, error) {
 // on how much worse a metric may get) forbids, else one in the table's metrics, else any; of several, the largest.
 func changed(c *results.Comparison, t *results.Table) string {
 	_, largest := extremes(plain.Map(c.Changes, func(d results.Change) float64 {
-		size := zeroed(math.Abs(d.Relative()))
+		size := magnitude(d.Relative())
 		switch {
 		case !d.Shown:
 			return math.NaN()
@@ -124,14 +124,20 @@ func changed(c *results.Comparison, t *results.Table) string {
 		words.Change)
 }
 
+// magnitude returns the size of a relative change as the logarithm of its factor, so that halving counts as much as
+// doubling; a fall to 0 as one to a millionth, and 0 if there is no base value.
+func magnitude(relative float64) float64 {
+	return zeroed(math.Abs(math.Log(max(1+relative, 1e-6))))
+}
+
 // changeTables returns two tables of changes: those that are significant or worse than the gate allows, and all others.
 func changeTables(c *results.Comparison) (shown, others plainTable) {
 	header := []string{"policy", "metric", "base", "new", "difference", "change", "verdict"}
 	if !c.Gate.Set {
 		header = header[:6]
 	}
-	shown = plainTable{Caption: "Differences that are shown, with their 95 % intervals", Header: header}
-	others = plainTable{Caption: "Differences that are not shown", Header: header}
+	shown = plainTable{Caption: "Differences that are shown, with their 95 % intervals", Header: header, Labels: 2}
+	others = plainTable{Caption: "Differences that are not shown", Header: header, Labels: 2}
 	for _, d := range c.Changes {
 		words := d.Words()
 		row := []string{clean(d.Policy), clean(d.Query.Label()), words.Base, words.New,

@@ -50,6 +50,38 @@ func TestComparedStorms(t *testing.T) {
 	}
 }
 
+// A policy of several rows is named once, for all of them, and what is measured is a heading of its row.
+func TestChangesNameAPolicyOnce(t *testing.T) {
+	_, _, c := compared()
+	for i := range c.Changes {
+		c.Changes[i].Shown = true
+	}
+	shown, _ := changeTables(c)
+	html := string(written((*markup).plainTable)(shown))
+	label := clean(c.Changes[0].Policy)
+	if want := `<tr><th scope="rowgroup" rowspan="2">` + label + `</th><th scope="row">p99 wait`; !strings.Contains(html, want) {
+		t.Errorf("no %s in %s", want, html)
+	}
+	if n := strings.Count(html, label); n != 1 {
+		t.Errorf("%s is there %d times", label, n)
+	}
+	if want := `<tr><th scope="row">attempts per job</th><td>`; !strings.Contains(html, want) {
+		t.Errorf("no %s in %s", want, html)
+	}
+}
+
+// The headline is of the change that is the largest as a factor: a fall to a tenth is more than a rise to the double.
+func TestMagnitude(t *testing.T) {
+	for i, relative := range []float64{math.NaN(), 0, -0.1, 0.2, -0.5, 4, -0.995, -1} { // in ascending order
+		if before := []float64{0, math.NaN(), 0, -0.1, 0.2, -0.5, 4, -0.995}[i]; i > 1 && magnitude(relative) <= magnitude(before) {
+			t.Errorf("a change of %v is not more than one of %v", relative, before)
+		}
+	}
+	if math.Abs(magnitude(1)-magnitude(-0.5)) > 1e-12 || magnitude(math.NaN()) != 0 || math.IsInf(magnitude(-1), 0) {
+		t.Errorf("×2 is %v, ×0.5 %v, nothing to compare with %v, a fall to 0 %v", magnitude(1), magnitude(-0.5), magnitude(math.NaN()), magnitude(-1))
+	}
+}
+
 func TestComparePage(t *testing.T) {
 	base, new, c := compared()
 	page, err := ComparePage(base, new, c, "v0.1.0")

@@ -205,7 +205,7 @@ func (s *svgCanvas) definitions() []byte {
 	return fmt.Appendf(nil, "<defs><g id=\"backdrop-%s\">%s</g></defs>\n", s.name, s.shared)
 }
 
-// pathData writes the steps of an SVG path in relative coordinates, in tenths of a point. Rounding errors do not add up:
+// pathData writes the steps of an SVG path in relative coordinates, rounded to tenths of a point. Errors do not add up:
 // each point lies where it would by itself. Of points on a horizontal line only the first and the last are kept.
 type pathData struct {
 	out       []byte

@@ -61,6 +61,40 @@ func TestRadix(t *testing.T) {
 	})
 }
 
+// TestRadixStaysSmall has a thousand entries at any time, of which each is replaced by one up to a second later when it is
+// popped or, one in ten, removed. Each bucket keeps room for the most that it ever held, so that the whole grows with the
+// logarithm of the time alone.
+func TestRadixStaysSmall(t *testing.T) {
+	const live, second = 1000, 1_000_000_000
+	var f Radix[int64]
+	f.Init()
+	times := make([]int64, live)
+	now, draw := int64(0), uint64(1)
+	push := func(key uint64) {
+		draw = draw*6364136223846793005 + 1442695040888963407
+		times[key] = now + int64(draw>>33)%second
+		f.Push(times[key], key)
+	}
+	for key := range uint64(live) {
+		push(key)
+	}
+	most := 0
+	for n := range 300_000 {
+		key := f.Next()
+		if now = f.First; n%10 == 0 {
+			key = draw >> 33 % live
+			f.Remove(times[key], key)
+		} else {
+			f.Pop()
+		}
+		push(key)
+		most = max(most, f.room())
+	}
+	if most > 16*live {
+		t.Errorf("room for %d entries, of which there are %d", most, live)
+	}
+}
+
 // TestRadixGivesMemoryBack pushes more entries than a bucket keeps memory for and pops them all.
 func TestRadixGivesMemoryBack(t *testing.T) {
 	var f Radix[int64]

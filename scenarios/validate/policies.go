@@ -159,8 +159,8 @@ func checkBound(in checks.Section, key string, metric *measure.MetricInfo, b *sp
 }
 
 // checkNeeds warns of a policy that acts on something the scenario lacks, such as tenants, and so claims jobs as fifo
-// does. It does not if the scenario has errors, or if an objective expects the policy to miss; nor of shares that are not
-// lent, since the claims of the retries then stay unused.
+// does. It does not if the scenario has errors, or if an objective expects the policy to miss; nor of shares that are
+// not lent, since the claims of the retries then stay unused.
 func (c *validator) checkNeeds() {
 	if !c.Clean() {
 		return

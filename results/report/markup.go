@@ -106,15 +106,16 @@ func (m *markup) headTable(sum *results.Summary, t *results.Table, front []bool)
 		m.put(">")
 		m.policyName(sum, i)
 		for k := range t.Columns {
-			m.cell(&t.Columns[k].Cells[i])
+			m.cell(&t.Columns[k].Cells[i], len(sum.Seeds) > 1)
 		}
 		m.put("</tr>\n")
 	}
 	m.put("</tbody></table></div>")
 }
 
-// cell writes a cell of the main table as HTML: its value, with the worst of its verdicts as a mark.
-func (m *markup) cell(c *results.TableCell) {
+// cell writes a cell of the main table as HTML: its value, with the worst of its verdicts as a mark, and why that is
+// unclear if why is set: with one seed all are, as the page says above.
+func (m *markup) cell(c *results.TableCell, why bool) {
 	m.put("<td")
 	if !math.IsNaN(c.Mean) {
 		m.put(` data-value="%s"`, strconv.FormatFloat(c.Mean, 'g', 6, 64))
@@ -123,7 +124,7 @@ func (m *markup) cell(c *results.TableCell) {
 	note, shown := clean0(c.Reason), (*results.Verdict)(nil)
 	for _, v := range c.Verdicts {
 		if shown == nil || v.Outcome == results.Missed || v.Outcome == results.Unclear && shown.Outcome == results.Met {
-			if shown = v; v.Outcome == results.Unclear {
+			if shown = v; why && v.Outcome == results.Unclear {
 				note = clean(v.Note())
 			}
 		}

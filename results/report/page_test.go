@@ -33,6 +33,20 @@ func wantWords(t *testing.T, page []byte, want ...string) {
 	}
 }
 
+// What one seed leaves unclear stands above the table, and not in each of its cells.
+func TestPageOfOneSeed(t *testing.T) {
+	t.Parallel()
+	for seeds, notes := range map[int]int{1: 0, 2: 1} {
+		page := pageOf(t, with(fmt.Sprintf("judged by %d", seeds), func(f *fixture) {
+			f.adjust = judged().adjust
+			f.seeds = seeds
+		}))
+		if n := strings.Count(words(page), "unclear; run about 40 seeds"); n != notes {
+			t.Errorf("with %d seeds %d cells have the reason, want %d", seeds, n, notes)
+		}
+	}
+}
+
 // Without its data a page is small, and with them not large.
 func TestPageSize(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,7 @@ func TestBadInput(t *testing.T) {
 	}{
 		{"empty", "", Options{}, "jobs.csv, line 1: the file is empty"},
 		{"names only", head, Options{}, "there is no job in it"},
+		{"a table for a log", good, Options{From: "sidekiq"}, "there is no job in it: no line is a payload in JSON, nor of Sidekiq's log"},
 		{"no time", "a,b\n1,2\n", Options{}, "line 1: no column says when: there are a, b; map them, as --columns enqueued=COLUMN"},
 		{"two columns of a name", "id,Enqueued,enqueued_\n", Options{}, "line 1: columns 2 and 3 are both called"},
 		{"a hole", good + "77,2026-01-05T10:00:00Z\n", Options{}, "line 42: the row has more or fewer than 4 cells"},
@@ -64,7 +66,7 @@ func TestBadInput(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			tt.options.From = "csv"
+			tt.options.From = cmp.Or(tt.options.From, "csv")
 			_, err := Read(context.Background(), []File{{"jobs.csv", strings.NewReader(tt.text)}}, tt.options)
 			if err == nil {
 				t.Fatal("there is no error")

@@ -34,7 +34,7 @@ func (x *expirer) onHeld(e *Engine, s Slot, at Time) {
 	e.arm(at.Add(-e.ahead))
 }
 
-// onExtended records the new expiry of the leases that a heartbeat has extended: those with an Applied in the answer or,
+// onExtended records the new expiry of the leases that a heartbeat has extended: those with Applied in the answer or,
 // with LeaseConfig.OfNode, all leases of the node.
 func (x *expirer) onExtended(e *Engine, r *Call) {
 	expiry := r.sentAt.Add(r.TTL)

@@ -19,7 +19,7 @@ const (
 	finished        // the handler returned: the outcome is with the committer
 )
 
-// heldLease is one slot of an engine's lease table: a lease with its stage and deadlines, in three cache lines.
+// heldLease is one slot of an engine's lease table: a lease with its stage and due times, in 184 bytes.
 type heldLease struct {
 	lease   Lease
 	phase   phase

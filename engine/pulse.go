@@ -27,8 +27,8 @@ const (
 // shortestTick is the least pause of a timer whose pauses are drawn from a distribution, which may reach down to 0.
 const shortestTick = time.Millisecond
 
-// pause returns the time to a timer's next tick: the period every or, if draw is not nil, one by that function, at least
-// a millisecond, or every if that is less; at first a part of it.
+// pause returns the time to a timer's next tick: the period every or, if draw is not nil, one by that function, but at
+// least a millisecond, or every if that is less; at first a part of it.
 func (p *pulse) pause(cfg *Config, every time.Duration, draw func(u float64) time.Duration) time.Duration {
 	d := every
 	if draw != nil {

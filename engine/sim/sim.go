@@ -281,8 +281,8 @@ func (s *Sim) nextJob() {
 	s.queue.arrival = at
 }
 
-// enqueueNext enqueues the job whose arrival has come, at once or after Config.EnqueueDelay, unless the workload revokes
-// it, and schedules the next.
+// enqueueNext enqueues the job whose arrival has come, at once or after Config.EnqueueDelay, unless the workload
+// revokes it, and schedules the next.
 func (s *Sim) enqueueNext() {
 	if s.revoker == nil || s.revoker.Comes(s.now, &s.arriving[0]) {
 		delay := time.Duration(0)

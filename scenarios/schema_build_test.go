@@ -101,7 +101,7 @@ type distributionMap Distribution
 func (b *schemaBuilder) kinds(name string, table *reference.KindTable) {
 	s := b.def(name)
 	for _, kind := range table.Kinds() {
-		choice(property(s, table.Key), kind, table.Doc(kind))
+		choice(property(s, table.Key), kind, table.RowsOf(kind)[0].Doc)
 		var ways []*jsonschema.Schema
 		for _, row := range table.Rows {
 			if row.Kind == kind {

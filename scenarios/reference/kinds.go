@@ -101,9 +101,6 @@ func (t *KindTable) RowsOf(kind string) []kindRow {
 	return slices.DeleteFunc(slices.Clone(t.Rows), func(row kindRow) bool { return row.Kind != kind })
 }
 
-// Doc returns the documentation, for users, of a kind in the table; it panics if the table lacks the kind.
-func (t *KindTable) Doc(kind string) string { return t.RowsOf(kind)[0].Doc }
-
 // takes reports whether a key is one of any kind in the table.
 func (t *KindTable) takes(key string) bool {
 	return slices.ContainsFunc(t.Rows, func(r kindRow) bool { return r.takes(key) })

@@ -196,7 +196,8 @@ func (l *Language) ofTable(table *KindTable, def string) []Kind {
 	var kinds []Kind
 	all := l.walk("", tree.Lookup(l.defs, def))
 	for _, name := range table.Kinds() {
-		kind, rows := Kind{Name: name, Doc: table.Doc(name)}, table.RowsOf(name)
+		rows := table.RowsOf(name)
+		kind := Kind{Name: name, Doc: rows[0].Doc}
 		for _, k := range all {
 			k.Required = !slices.ContainsFunc(rows, func(row kindRow) bool { return !slices.Contains(row.Required, k.Path) })
 			if slices.ContainsFunc(rows, func(row kindRow) bool { return row.takes(k.Path) }) {

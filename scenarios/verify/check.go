@@ -31,9 +31,6 @@ type Result struct {
 	Jobs       int64      `json:"jobs"`             // number of jobs simulated
 }
 
-// Failed reports whether a simulation contradicts a known value, or could not become precise enough to decide.
-func (r *Result) Failed() bool { return r.Verdict == Missed || r.Verdict == Wide }
-
 // Check measures the expected values of a verify row by simulation and compares. A row that scenarios cannot express is
 // left out, with a reason. The error is for an invalid row, a simulation that cannot run, or the end of ctx.
 func Check(ctx context.Context, row Row, o Options) (Result, error) {
@@ -106,10 +103,10 @@ type Summary struct {
 func Summarize(list []Result) *Summary {
 	s := &Summary{Version: 1, Rows: list}
 	for i := range list {
-		switch {
-		case list[i].Failed():
+		switch list[i].Verdict {
+		case Missed, Wide:
 			s.Failed, s.Exit = s.Failed+1, 1
-		case list[i].Verdict == LeftOut:
+		case LeftOut:
 			s.LeftOut++
 		default:
 			s.Met++

@@ -52,9 +52,9 @@ func (s *Store) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan
 	default:
 		arguments = append(arguments, limit(p.Limit))
 	}
-	statement, err := s.planned(ctx, shapes)
-	if err != nil {
-		return dst, engine.Forever, err
+	plan := s.planOf(shapes)
+	if err := s.build(ctx, plan.lines); err != nil {
+		return dst, engine.Forever, fmt.Errorf("claim: %w", err)
 	}
 	b := &pgx.Batch{}
 	promoted, most := int64(0), min(max(2*limit(min(p.Limit, mostPromoted)), fewestPromoted), mostPromoted)
@@ -65,7 +65,7 @@ func (s *Store) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan
 		})
 	}
 	c := claimed{terms: shapes, held: s.rules.options.Held, ended: from, next: engine.Forever}
-	b.Queue(statement, arguments...).Query(c.read)
+	b.Queue(plan.sql, arguments...).Query(c.read)
 	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
 		return dst, engine.Forever, s.wrap("claim", err)
 	}
@@ -75,15 +75,6 @@ func (s *Store) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan
 		c.next = lockedPause
 	}
 	return appendSorted(dst, c.got), c.next, nil
-}
-
-// planned returns the SQL statement for claims whose terms have the given shapes, after building indexes that it lacks.
-func (s *Store) planned(ctx context.Context, shapes []shape) (string, error) {
-	p := s.planOf(shapes)
-	if err := s.build(ctx, p.lines); err != nil {
-		return "", fmt.Errorf("claim: %w", err)
-	}
-	return p.sql, nil
 }
 
 // claimArguments returns the first parameters of a claim's SQL statement: $1 holder, $2 TTL and, where due jobs become

@@ -88,10 +88,7 @@ func allStatements(t *testing.T, s *Store) []statement {
 				st.indexes = append(st.indexes, l.name())
 			}
 		}
-		var err error
-		if st.sql, err = s.planned(t.Context(), shapes); err != nil {
-			t.Fatal(err)
-		}
+		st.sql = planned(t, s, shapes)
 		st.indexes = append(st.indexes, "jobs_pkey", "waiting")
 		out = append(out, st)
 	}
@@ -235,10 +232,7 @@ func TestClaimReadsLittle(t *testing.T) {
 		if len(shapes) > 1 {
 			arguments = append(arguments, int64(10))
 		}
-		text, err := s.planned(t.Context(), shapes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := planned(t, s, shapes)
 		rows, err := conn.Query(t.Context(), "explain (analyze, costs off, timing off, summary off) "+text, arguments...)
 		if err != nil {
 			t.Fatal(err)
@@ -265,4 +259,14 @@ func TestClaimReadsLittle(t *testing.T) {
 			t.Errorf("%s: a step of the plan saw %d rows\n%s", tt.name, most, strings.Join(lines, "\n"))
 		}
 	}
+}
+
+// planned returns the SQL statement of claims whose terms have the given shapes, once the indexes that it needs are built.
+func planned(t *testing.T, s *Store, shapes []shape) string {
+	t.Helper()
+	p := s.planOf(shapes)
+	if err := s.build(t.Context(), p.lines); err != nil {
+		t.Fatal(err)
+	}
+	return p.sql
 }

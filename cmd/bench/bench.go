@@ -27,15 +27,12 @@ func (l *loaded) metrics() []metric {
 	add := func(name, unit string, value float64) { list = append(list, metric{name, unit, value}) }
 	seconds := func(name string, d time.Duration) { add(name, "s", d.Seconds()) }
 	if l.open {
-		for _, q := range []struct {
-			name string
-			q    float64
-		}{{"p50", .5}, {"p99", .99}} {
+		for _, q := range []float64{.5, .99} {
 			if l.pickup.Count() > 0 {
-				seconds(q.name+"-pickup-sec", l.pickup.Quantile(q.q))
+				seconds("p"+digits(q)+"-pickup-sec", l.pickup.Quantile(q))
 			}
 			if l.sojourn.Count() > 0 {
-				seconds(q.name+"-sojourn-sec", l.sojourn.Quantile(q.q))
+				seconds("p"+digits(q)+"-sojourn-sec", l.sojourn.Quantile(q))
 			}
 		}
 	}

@@ -161,8 +161,5 @@ func (s *stores) stop() error {
 		return nil
 	}
 	s.own, s.schemas = nil, ""
-	if err := own.Stop(); err != nil {
-		return ui.Fail(ui.ExitIO, fmt.Errorf("stop the PostgreSQL server: %w", err))
-	}
-	return nil
+	return ui.IOError("stop the PostgreSQL server", own.Stop())
 }

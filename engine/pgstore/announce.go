@@ -40,8 +40,6 @@ type news struct {
 	waiting chan struct{} // channel of size 1, filled while there is something to send
 }
 
-func (n *news) init() { n.waiting = make(chan struct{}, 1) }
-
 // add adds to the next notification a number of jobs that became ready, and the due time of another unless it is zero.
 func (n *news) add(ready int, due time.Time) {
 	n.mu.Lock()

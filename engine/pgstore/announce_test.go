@@ -28,7 +28,7 @@ func TestNews(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var n news
-			n.init()
+			n.waiting = make(chan struct{}, 1)
 			for i, due := range tt.due {
 				n.add(map[bool]int{true: 2}[i == tt.ready], due)
 			}
@@ -64,7 +64,7 @@ func TestWakeAfter(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var s Store
-			s.news.init()
+			s.news.waiting = make(chan struct{}, 1)
 			results := make([]engine.Result, len(tt.outcomes))
 			for i := range results {
 				results[i].Status = engine.Applied

@@ -29,7 +29,7 @@ func TestCancel(t *testing.T) {
 			t.Fatal(err)
 		}
 		mute := &Store{pool: s.pool, rules: s.rules, text: s.text} // nobody takes its announcements
-		mute.news.init()
+		mute.news.waiting = make(chan struct{}, 1)
 		got, err := mute.Cancel(ctx, []engine.JobID{5, 99, 1, 4}, []engine.JobID{77})
 		if want := []engine.JobID{77, 1, 4, 5}; err != nil || !slices.Equal(got, want) {
 			t.Errorf("canceled %v, %v, want %v", got, err, want)

@@ -63,7 +63,7 @@ func mute(t testing.TB, s *Store, change func(c *pgxpool.Config)) *Store {
 	}
 	t.Cleanup(pool.Close)
 	m := &Store{pool: pool, beats: pool, schema: s.schema, rules: s.rules, text: s.text}
-	m.news.init()
+	m.news.waiting = make(chan struct{}, 1)
 	return m
 }
 

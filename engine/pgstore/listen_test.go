@@ -65,7 +65,7 @@ func (s *scripted) store(t *testing.T, o engine.StoreOptions) *Store {
 		t.Fatal(err)
 	}
 	store := &Store{pool: pool, beats: pool, schema: "work", rules: rules{o}}
-	store.news.init()
+	store.news.waiting = make(chan struct{}, 1)
 	t.Cleanup(func() {
 		pool.Close()
 		s.sessions.Wait() // all connections are closed

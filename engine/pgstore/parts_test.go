@@ -147,7 +147,7 @@ func TestAnnounceNew(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := Store{rules: rules{tt.o}}
-				s.news.init()
+				s.news.waiting = make(chan struct{}, 1)
 				var jobs []engine.NewJob
 				for _, delay := range tt.delays {
 					jobs = append(jobs, engine.NewJob{ID: 1, Delay: delay})

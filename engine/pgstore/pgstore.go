@@ -93,8 +93,8 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 		return nil, fmt.Errorf("open store: %w", explain(err))
 	}
 	running, stop := context.WithCancel(context.Background())
-	s := &Store{pool: pool, beats: beats, schema: o.Schema, rules: rules{o.Store.Complete()}, stop: stop}
-	s.news.init()
+	s := &Store{pool: pool, beats: beats, schema: o.Schema, rules: rules{o.Store.Complete()}, stop: stop,
+		news: news{waiting: make(chan struct{}, 1)}}
 	s.text.init(&s.rules)
 	s.ended.Go(func() { s.announce(running) })
 	return s, nil

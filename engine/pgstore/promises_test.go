@@ -12,7 +12,7 @@ import (
 func TestListenerFindsWhatWaits(t *testing.T) {
 	s, ctx := open(t, engine.StoreOptions{LapseAfter: -1}), bounded(t)
 	mute := &Store{pool: s.pool, schema: s.schema, rules: s.rules, text: s.text} // nobody takes its announcements
-	mute.news.init()
+	mute.news.waiting = make(chan struct{}, 1)
 	if err := mute.Enqueue(ctx, []engine.NewJob{{ID: 1, Delay: time.Second}, {ID: 2, Delay: time.Hour}}); err != nil {
 		t.Fatal(err)
 	}

@@ -204,7 +204,8 @@ func TestSwarm(t *testing.T) {
 
 // rules returns the guarantees of a random world.
 func (w *world) rules() check.Rules {
-	r := check.Rules{Store: w.store, Node: w.node, Nodes: w.nodes, Sheds: w.sheds, LostInFlight: w.lost.inFlight, Calm: engine.Never}
+	r := check.Rules{Store: w.store, Node: w.node, Nodes: w.nodes, LostInFlight: w.lost.inFlight, Calm: engine.Never}
+	r.Sheds = w.sheds
 	if w.lost.waiting {
 		r.LostWaiting = func(engine.JobID) bool { return true }
 	}

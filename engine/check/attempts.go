@@ -18,9 +18,9 @@ func (c *Checker) mayBeTried(s *subject) bool {
 	return attempt <= retry.MaxAttempts || c.complain(Limit, "it is attempt %d of %d", attempt, retry.MaxAttempts)
 }
 
-// Asked checks the arguments of a node's call of its retry policy: it is a breach if the failed job is not as recorded,
-// or if the uniform draw for jitter repeats that of another delivery of the job.
-func (c *Checker) Asked(node int32, have *engine.Job, draw float64) {
+// Asked checks the arguments of a node's call of its retry policy at time now: it is a breach if the failed job is not as
+// recorded, or if the uniform draw for jitter repeats that of another delivery of the job.
+func (c *Checker) Asked(now engine.Time, node int32, have *engine.Job, draw float64) {
 	_, j := c.caughtUp().jobs.find(have.ID)
 	if c.breach != nil || j == nil {
 		return
@@ -40,7 +40,8 @@ func (c *Checker) Asked(node int32, have *engine.Job, draw float64) {
 		return // the former holder asks, whose lease began earlier
 	}
 	n := &c.nodes[node]
-	if age := c.now.Sub(j.enqueued); c.heard(j.claimed) && n.woke < j.claimed && !n.returnsLate && have.Age < age-c.d.way {
+	prompt := c.heard(j.claimed) && n.woke < j.claimed && !n.returnsLate
+	if age := now.Sub(j.enqueued); have.Age > age || prompt && have.Age < age-c.d.way {
 		c.Complain(Recount, j.id, "it is %v old, and the retry policy is told %v", age, have.Age)
 	}
 }

@@ -67,6 +67,7 @@ func TestAsked(t *testing.T) {
 		{"redriven as new, or with what it had", revived(), 0, job(3, 3*time.Second, time.Second), .5, "", mayReset},
 		{"it is not told the delay", again(), 0, job(2, 3*time.Second, 0), .5, "I-15", nil},
 		{"it is told the age of the attempt", again(), 0, job(2, time.Second, time.Second), .5, "I-15", nil},
+		{"it is told an age that it has not reached", again(), 0, job(2, 3*time.Second+1, time.Second), .5, "I-15", nil},
 		{"the jitter is that of the failure before", again(), 0, job(2, 3*time.Second, time.Second), .25, "I-9", nil},
 		{"a holder fails, and its lease was taken", ends(frozen(), engine.Finished), 0, job(1, 8*time.Second, 0), .5, "", nil},
 		{"a holder times out, and its lease was taken", ends(frozen(), engine.TimedOut), 0, job(1, 8*time.Second, 0), .5, "", nil},
@@ -83,10 +84,11 @@ func TestAsked(t *testing.T) {
 			for i := range tt.story.events {
 				c.Record(&tt.story.events[i])
 			}
+			now := tt.story.events[len(tt.story.events)-1].At
 			if tt.job.Delivery > 1 {
-				c.Asked(0, &engine.Job{ID: 1, Delivery: 1}, .25)
+				c.Asked(now, 0, &engine.Job{ID: 1, Delivery: 1}, .25)
 			}
-			c.Asked(tt.node, &tt.job, tt.draw)
+			c.Asked(now, tt.node, &tt.job, tt.draw)
 			got := ""
 			if b := c.Breach(); b != nil {
 				got = b.Invariant.String()

@@ -16,7 +16,7 @@ func TestCatchesUp(t *testing.T) {
 		"Events":    func(c *Checker) { c.Events() },
 		"Checks":    func(c *Checker) { c.Checks() },
 		"Probes":    func(c *Checker) { c.Probes() },
-		"Asked":     func(c *Checker) { c.Asked(0, &engine.Job{ID: 2}, 0.5) },
+		"Asked":     func(c *Checker) { c.Asked(0, 0, &engine.Job{ID: 2}, 0.5) },
 		"Balance":   func(c *Checker) { c.Balance(engine.Stats{}) },
 		"Sweep":     func(c *Checker) { c.Sweep(func(func(unfinished.Job) bool) {}) },
 		"Settle":    func(c *Checker) { c.Settle() },

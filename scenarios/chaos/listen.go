@@ -41,10 +41,11 @@ type asked struct {
 }
 
 func (a asked) Next(j *engine.Job, e engine.ErrorKind, u float64) (engine.Verb, time.Duration) {
-	a.wire.checker.Asked(a.node, j, u)
+	now := a.wire.setup.sim.Now()
+	a.wire.checker.Asked(now, a.node, j, u)
 	verb, delay := a.RetryPolicy.Next(j, e, u)
 	of := attempt{a.node, j.ID, j.Delivery, e}
-	a.wire.answers[of] = append(a.wire.answers[of], answer{a.wire.setup.sim.Now(), delay})
+	a.wire.answers[of] = append(a.wire.answers[of], answer{now, delay})
 	return verb, delay
 }
 

@@ -26,50 +26,50 @@ type budget struct {
 // budgets has a row for each package: its budget and its goal. `go test ./scripts -run Budgets -v` prints the figures
 // of today, and with -rewrite they become the ceilings.
 var budgets = []budget{
-	{"engine", 3371, 2850},
-	{"engine/bound", 28, 28}, // of which policies and the checker know: neither knows the other
-	{"engine/check", 3210, 1650},
+	{"engine", 3309, 2850},
+	{"engine/bound", 60, 28}, // of which policies and the checker know: neither knows the other
+	{"engine/check", 3194, 1650},
 	{"engine/dist", 1027, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 205, 83},   // of which 33 are the FIFO that package engine had, and package sim once more
 	{"engine/keyed", 66, 66},
 	{"engine/live", 1295, 1300},
 	{"engine/live/metrics", 308, 280}, // for Prometheus, which package live does without
-	{"engine/memstore", 2893, 2250},
-	{"engine/pgstore", 2980, 2130},
-	{"engine/pgstore/pgserver", 531, 500},
-	{"engine/quantity", 810, 480},
-	{"engine/sim", 1845, 1400},
+	{"engine/memstore", 2821, 2250},
+	{"engine/pgstore", 2918, 2130},
+	{"engine/pgstore/pgserver", 521, 500},
+	{"engine/quantity", 804, 480},
+	{"engine/sim", 1820, 1400},
 	{"engine/unfinished", 21, 21}, // of which memstore, check, measure and world know: a type of each before
-	{"policies", 2685, 1850},
-	{"scenarios", 1111, 800},      // the language with the rooms below it: 4,700 in all
-	{"scenarios/apply", 513, 398}, // of which systems.yaml is the table
-	{"scenarios/chaos", 2291, 1350},
+	{"policies", 2662, 1850},
+	{"scenarios", 1100, 800},      // the language with the rooms below it: 4,700 in all
+	{"scenarios/apply", 508, 398}, // of which systems.yaml is the table
+	{"scenarios/chaos", 2292, 1350},
 	{"scenarios/checked", 188, 196},
 	{"scenarios/checks", 450, 300},
 	{"scenarios/diagnostics", 531, 559},
 	{"scenarios/estimate", 591, 250},
-	{"scenarios/imports", 4374, 3650},
+	{"scenarios/imports", 4352, 3650},
 	{"scenarios/origins", 226, 150}, // qsim explain
 	{"scenarios/pool", 118, 100},
-	{"scenarios/reference", 629, 700},
+	{"scenarios/reference", 627, 700},
 	{"scenarios/scenariotest", 85, 90}, // for go test of repositories that have a policy of their own
-	{"scenarios/spec", 3000, 1900},
-	{"scenarios/study", 4988, 3000},
+	{"scenarios/spec", 2971, 1900},
+	{"scenarios/study", 4993, 3000},
 	{"scenarios/trace", 1513, 1250},
 	{"scenarios/tree", 500, 444}, // YAML with positions
-	{"scenarios/validate", 1049, 600},
-	{"scenarios/verify", 3290, 2600},
-	{"scenarios/world", 4686, 2700},
-	{"results", 4299, 2300},
-	{"results/measure", 4644, 3150},
-	{"results/plain", 497, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
-	{"results/report", 6476, 4300}, // of which 300 are the canvas of pixels
-	{"results/text", 1479, 1700},
-	{"cmd/bench", 4876, 3000}, // of which 90 find out when claims see new jobs
-	{"cmd/cli", 4959, 3600},
-	{"cmd/input", 141, 100},
-	{"cmd/play", 1116, 700}, // the page of qsim play, served and static
+	{"scenarios/validate", 1070, 600},
+	{"scenarios/verify", 3248, 2600},
+	{"scenarios/world", 4665, 2700},
+	{"results", 4292, 2300},
+	{"results/measure", 4658, 3150},
+	{"results/plain", 503, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
+	{"results/report", 6323, 4300}, // of which 300 are the canvas of pixels
+	{"results/text", 1490, 1700},
+	{"cmd/bench", 4820, 3000}, // of which 90 find out when claims see new jobs
+	{"cmd/cli", 4904, 3600},
+	{"cmd/input", 169, 100},
+	{"cmd/play", 1110, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
 	{"cmd/qsim", 6, 0},
 	{"cmd/ui", 1207, 700},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 81_194, 56_000
+	mostLines, goalLines             = 80_657, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

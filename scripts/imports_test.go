@@ -42,7 +42,7 @@ var mayImport = map[string][]string{
 	"cmd/bench":           {"engine/quantity", "policies", "cmd/input", "cmd/ui", "scenarios", "scenarios/world", "engine", "engine/live", "engine/live/metrics", "engine/memstore", "engine/pgstore", "engine/pgstore/pgserver", "results", "results/measure", "results/text", "results/plain", "results/report"},
 
 	// How both commands speak, and how that is tested: they know nothing of queues.
-	"cmd/ui":         {"results/plain", "results/text"},                                 // whose one width rule is that of help texts too
+	"cmd/ui":         {"results/plain", "results/text"},                                            // whose one width rule is that of help texts too
 	"cmd/input":      {"cmd/ui", "results", "results/plain", "scenarios", "scenarios/diagnostics"}, // how both take scenarios
 	"cmd/ui/clitest": {"cmd/ui"},
 

@@ -18,8 +18,8 @@ func (c *Checker) mayBeTried(s *subject) bool {
 	return attempt <= retry.MaxAttempts || c.complain(Limit, "it is attempt %d of %d", attempt, retry.MaxAttempts)
 }
 
-// Asked checks the arguments of a node's call of its retry policy at time now: it is a breach if the failed job is not as
-// recorded, or if the uniform draw for jitter repeats that of another delivery of the job.
+// Asked checks the arguments of a node's call of its retry policy at time now: it is a breach if the failed job is not
+// as recorded, or if the uniform draw for jitter repeats that of another delivery of the job.
 func (c *Checker) Asked(now engine.Time, node int32, have *engine.Job, draw float64) {
 	_, j := c.caughtUp().jobs.find(have.ID)
 	if c.breach != nil || j == nil {

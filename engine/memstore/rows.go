@@ -61,7 +61,7 @@ const (
 	inLeased = inList // in flight: by the expiry of its lease
 )
 
-// former returns which of two ready jobs' rows comes first by ready key or, with newest, last; either may be 0, for none.
+// former returns which of two ready jobs' rows comes first by ready key or, with newest, last; either may be 0: none.
 func (s *rows) former(a, b uint32, newest bool) uint32 {
 	if a == 0 || b != 0 && s.at(b).before(s.at(a)) != newest {
 		return b
@@ -149,7 +149,7 @@ func (s *slab[T]) reach(ref uint32) *T {
 	return &chunk[ref&chunkMask]
 }
 
-// index is a hash table from job ID to row. Rows of equal hash are linked: at most one for each hash on the average. The
+// index is a hash table from job ID to row. Rows of equal hash are linked: at most one for each hash on average. The
 // table doubles when it is full, and halves when less than a quarter full.
 type index struct {
 	heads []uint32 // by hash, the first row; 0: none. Their number is a power of two

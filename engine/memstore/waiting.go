@@ -68,9 +68,9 @@ func (s *Store) Promote(_ context.Context, limit int, order engine.Order,
 	return s.takeDue(limit, order, dst, true)
 }
 
-// takeDue removes up to limit due jobs from the due list, in the given order, and returns them: ready if insert is set,
+// takeDue removes up to limit due jobs from the due list, in the given order, and returns them: ready if put is set,
 // otherwise in transit.
-func (s *Store) takeDue(limit int, order engine.Order, dst []engine.Promotion, insert bool) ([]engine.Promotion, error) {
+func (s *Store) takeDue(limit int, order engine.Order, dst []engine.Promotion, put bool) ([]engine.Promotion, error) {
 	if order > engine.NewestReady {
 		return dst, fmt.Errorf("promote: order %v: %w", order, engine.ErrUnsupported)
 	}
@@ -88,7 +88,7 @@ func (s *Store) takeDue(limit int, order engine.Order, dst []engine.Promotion, i
 		}
 		r := s.rows.at(at)
 		s.rows.remove(&s.waiting.due, at)
-		if r.place = inTransit; insert {
+		if r.place = inTransit; put {
 			s.fromWaiting(at, r, now)
 		}
 		dst = append(dst, s.promotion(at, r))

@@ -4,7 +4,7 @@ package engine
 type purpose uint8
 
 const (
-	forWorker  purpose = iota // buffered leases, by the time at which they joined the queue
+	forWorker  purpose = iota // buffered leases, by a number in place of a time: many may join at one instant
 	forDue                    // leases claimed before they are due
 	forBeat                   // leases by their next heartbeat
 	forTimeout                // running leases by their execution timeout: a queue for each length of it

@@ -11,6 +11,7 @@ import (
 type runner struct {
 	scheduled heap.Heap[slotTime] // leases claimed before they are due, by due time, then by slot
 	line      leaseQueue          // buffered leases, first in first out
+	joined    Time                // number of leases that have joined the line
 	timeouts  []timeout           // one for each distinct execution timeout
 	byKind    []int               // by job kind: index into timeouts, or noTimeout
 }
@@ -107,7 +108,8 @@ func (r *runner) place(e *Engine, s Slot, h *heldLease) {
 	}
 	h.phase = buffered
 	e.leases.waiting++
-	r.line.add(&e.leases, s, h, e.now)
+	r.joined++
+	r.line.add(&e.leases, s, h, r.joined)
 }
 
 func (r *runner) start(e *Engine, s Slot, h *heldLease) {

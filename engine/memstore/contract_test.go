@@ -317,6 +317,24 @@ func TestFence(t *testing.T) {
 	}
 }
 
+// TestFenceOfNoJob commits outcomes of the job 0, which there is not, also by the numbers of rows in use and free.
+func TestFenceOfNoJob(t *testing.T) {
+	for fence := engine.FenceToken; fence <= engine.FenceNone; fence++ {
+		c := newClient(t, engine.StoreOptions{Fence: fence})
+		c.add(engine.NewJob{ID: 7}, engine.NewJob{ID: 8})
+		c.commit(c.claim(1)[0], engine.Ack)
+		for ref := range uint32(4) {
+			none := engine.LeaseKey{Ref: ref}
+			for _, verb := range []engine.Verb{engine.Ack, engine.Nack, engine.Bury, engine.Return} {
+				if r := c.outcomes(engine.Outcome{LeaseKey: none, Verb: verb})[0]; r.Status != engine.Stale || c.Live() != 1 {
+					t.Fatalf("%v, %v of row %d: %+v, %d live", fence, verb, ref, r, c.Live())
+				}
+			}
+		}
+		check(t, c.Store)
+	}
+}
+
 func (c *client) nackOr(l engine.Lease, v engine.Verb) engine.Result {
 	if v == engine.Nack {
 		return c.nack(l, time.Minute)
@@ -399,6 +417,14 @@ func TestBatches(t *testing.T) {
 		c, _ := start(t)
 		expect(t, "empty", send(c, one, 1, 0))
 		expect(t, "empty again", send(c, one, 1, 0))
+	})
+	t.Run("another content", func(t *testing.T) {
+		c, l := start(t)
+		expect(t, "empty", send(c, one, 1, 0))
+		expect(t, "with an outcome", send(c, one, 1, 0, l[1]), engine.Applied)
+		expect(t, "with one more", send(c, one, 1, 0, l[1], l[2]), engine.Applied.Again(), engine.Applied)
+		expect(t, "with one less", send(c, one, 1, 0, l[1]), engine.Applied.Again())
+		expect(t, "with both", send(c, one, 1, 0, l[1], l[2]), engine.Applied.Again(), engine.Applied.Again())
 	})
 }
 

@@ -20,14 +20,15 @@ type answeredBatch struct {
 	statuses []engine.Status // status of each outcome: the answer to another copy of the batch
 }
 
-// to returns the stored answer to the commit batch with sequence number seq, the statuses of its n outcomes, for
-// changes. That to a new batch is Unapplied for each, in a free entry if there is one.
+// to returns the stored answer to the commit batch with sequence number seq, the statuses of its first n outcomes or
+// more, for changes. That to a new batch, in a free entry if there is one, is Unapplied for each.
 func (a *answered) to(seq uint64, n int) []engine.Status {
 	at := len(a.batches)
 	for i := range a.batches {
 		b := &a.batches[i]
 		if b.seq == seq {
-			return b.statuses
+			at = i
+			break
 		}
 		if b.seq <= a.settled {
 			at = i
@@ -37,8 +38,10 @@ func (a *answered) to(seq uint64, n int) []engine.Status {
 		a.batches = append(a.batches, answeredBatch{})
 	}
 	b := &a.batches[at]
-	b.seq, b.statuses = seq, b.statuses[:0]
-	for range n {
+	if b.seq != seq {
+		b.seq, b.statuses = seq, b.statuses[:0]
+	}
+	for len(b.statuses) < n {
 		b.statuses = append(b.statuses, engine.Unapplied)
 	}
 	return b.statuses
@@ -186,7 +189,7 @@ func (s *Store) match(key *engine.LeaseKey, f engine.Fence) (uint32, *row) {
 	r := s.rows.at(ref)
 	matches := r.state == engine.InFlight && (f == engine.FenceState || engine.Token(r.token) == key.Token)
 	if f == engine.FenceNone {
-		matches = r.state != engine.Dead
+		matches = r.id != 0 && r.state != engine.Dead // a free row has no ID
 	}
 	if !matches {
 		return 0, nil

@@ -149,8 +149,8 @@ func (s *slab[T]) reach(ref uint32) *T {
 	return &chunk[ref&chunkMask]
 }
 
-// index is a hash table from job ID to row. Rows of equal hash are linked: at most one for each hash on average. The
-// table doubles when it is full, and halves when less than a quarter full.
+// index is a hash table from job ID to row. Rows of equal hash are linked: three for each four hashes at most, since a
+// row that is passed over is read from memory. The table doubles then, and halves when less than a quarter full.
 type index struct {
 	heads []uint32 // by hash, the first row; 0: none. Their number is a power of two
 	next  []uint32 // by row, the next one of its hash; 0: none
@@ -181,7 +181,7 @@ func (x *index) insert(s *rows, id engine.JobID, ref uint32) bool {
 	if x.find(s, id) != 0 {
 		return false
 	}
-	if x.used++; x.used > len(x.heads) {
+	if x.used++; x.used*4 > len(x.heads)*3 {
 		x.resize(s, 2*len(x.heads))
 	}
 	x.link(id, ref)

@@ -272,7 +272,7 @@ func (v *view) onStep(r *recovery) {
 	case v.now > engine.Time(v.settings.Duration) && v.level[freshArea] == 0:
 		r.blind = cmp.Or(r.blind, v.now)
 	default: // no fresh job was claimed in this step
-		r.back = v.level[freshArea] == 0 || int64(v.now.Sub(v.gaps.since)) <= r.threshold
+		r.back, r.blind = v.level[freshArea] == 0 || int64(v.now.Sub(v.gaps.since)) <= r.threshold, 0
 	}
 	pending := false
 	for _, w := range v.storms.watches {

@@ -9,6 +9,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/keyed"
 	"qsim/engine/unfinished"
+	"qsim/results/plain"
 )
 
 // calmSettings returns settings with a storm from 600 s to 700 s of 1800 s, and sliding windows of 15 s for recovery.
@@ -136,8 +137,25 @@ func TestEndOfArrivalsIsNoRecovery(t *testing.T) {
 		}
 		r := c.Finish(at(2400), left(unfinished.Job{ID: 5, State: engine.InFlight, Class: engine.Retry, Age: time.Second}))
 		if v := r.Find(Query{Metric: "recovery.time"}); v.Bound != tt.bound || math.Abs(v.Value-tt.value) > 1.5 {
-			t.Errorf("arrivals until %v s: recovery.time = %+v, want %s %v s", tt.last, v, tt.bound, tt.value)
+			t.Errorf("arrivals until %v s: recovery.time %s %v, want %s %v s", tt.last, v.Bound, v.Value, tt.bound, tt.value)
 		}
+	}
+}
+
+// A fresh job that becomes ready after all that, as a scheduled one does, and is not claimed waits until the end of the run.
+func TestScheduledJobAfterTheArrivals(t *testing.T) {
+	c := NewCollector(calmSettings(), 0)
+	for i := range 20 * 1800 {
+		now := float64(i) / 20
+		waited := at(plain.Either(now < 600, 0., 3))
+		c.Record(&engine.Event{At: at(now), Kind: engine.Enqueued, Job: 1})
+		c.Record(&engine.Event{At: at(now), Kind: engine.Leased, Job: engine.JobID(i + 1), Delivery: 1, Token: 1,
+			Waited: time.Duration(waited)})
+	}
+	c.Record(&engine.Event{At: at(2000), Kind: engine.Enqueued, Job: 7})
+	r := c.Finish(at(2400), left(unfinished.Job{ID: 7, State: engine.Ready, Age: 400 * time.Second}))
+	if v := r.Find(Query{Metric: "recovery.time"}); v.Bound != ">=" || v.Value != 1700 {
+		t.Errorf("recovery.time %s %v, want >= 1700 s", v.Bound, v.Value)
 	}
 }
 

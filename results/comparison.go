@@ -17,7 +17,7 @@ type Comparison struct {
 	Scenario string `json:"scenario"` // name of the scenario
 	Base     Side   `json:"base"`     // the earlier result
 	New      Side   `json:"new"`      // the later result
-	// Keys of the scenario that have another value in the later result, in the order of the language
+	// Keys of the scenario that have another value in the later result: first those of both, then those of one alone
 	Keys     []KeyChange `json:"keys,omitempty"`
 	Paired   bool        `json:"paired"`   // both have the same seeds: differences are paired by seed; else two samples
 	Gate     Gate        `json:"-"`        // limit given to Compare
@@ -45,10 +45,31 @@ type KeyChange struct {
 	New  string `json:"new"`  // value in the later result
 }
 
-// String returns the change as "engine.workers: 8 → 6"; long values are cut.
+// String returns the change as "engine.workers: 8 → 6"; of long values what is equal in both is cut.
 func (k KeyChange) String() string {
-	value := func(v string) string { return cmp.Or(plain.Shorten(v, 40), plain.Missing) }
-	return fmt.Sprintf("%s: %s → %s", k.Key, value(k.Base), value(k.New))
+	base, new := plain.Shorten(k.Base, 40), plain.Shorten(k.New, 40)
+	if base == new { // what differs lies in the middle
+		before, after := []rune(k.Base), []rune(k.New)
+		at := 0
+		for at < min(len(before), len(after)) && before[at] == after[at] {
+			at++
+		}
+		at -= min(at, 10)
+		base, new = "…"+plain.Shorten(string(before[at:]), 39), "…"+plain.Shorten(string(after[at:]), 39)
+	}
+	return fmt.Sprintf("%s: %s → %s", k.Key, cmp.Or(base, plain.Missing), cmp.Or(new, plain.Missing))
+}
+
+// mostKeys is the highest number of changed keys that are named.
+const mostKeys = 8
+
+// KeyWords returns a line for each of the first changed keys, and one with the number of all others.
+func (c *Comparison) KeyWords() []string {
+	lines := plain.Map(c.Keys[:min(len(c.Keys), mostKeys)], KeyChange.String)
+	if more := len(c.Keys) - mostKeys; more > 0 {
+		lines = append(lines, "and "+plain.Plural(more, "more key"))
+	}
+	return lines
 }
 
 // Gate is the limit beyond which a change for the worse counts as a regression.
@@ -134,7 +155,8 @@ type Named struct {
 // KeyValue is a key of a scenario, by its path, and its value.
 type KeyValue struct{ Key, Value string }
 
-// keyChanges returns the keys whose values differ, first those of new in their order; none if a side is unknown.
+// keyChanges returns the keys whose values differ, each group in the order of the language: those of both sides, those of
+// new alone and those of base alone, as a storm or a policy that is added has many. It returns none if a side is unknown.
 func keyChanges(base, new []KeyValue) (changes []KeyChange) {
 	if base == nil || new == nil {
 		return nil
@@ -143,18 +165,21 @@ func keyChanges(base, new []KeyValue) (changes []KeyChange) {
 	for _, k := range base {
 		before[k.Key] = k.Value
 	}
+	var alone []KeyChange
 	for _, k := range new {
-		if was, there := before[k.Key]; !there || was != k.Value {
+		if was, both := before[k.Key]; !both {
+			alone = append(alone, KeyChange{k.Key, "", k.Value})
+		} else if was != k.Value {
 			changes = append(changes, KeyChange{k.Key, was, k.Value})
 		}
 		delete(before, k.Key)
 	}
 	for _, k := range base {
 		if was, gone := before[k.Key]; gone {
-			changes = append(changes, KeyChange{k.Key, was, ""})
+			alone = append(alone, KeyChange{k.Key, was, ""})
 		}
 	}
-	return changes
+	return append(changes, alone...)
 }
 
 // Compare compares two results of the same scenario, for each policy label found in both, paired by seed if both have

@@ -3,6 +3,7 @@ package results
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -455,5 +456,29 @@ func TestChangeWords(t *testing.T) {
 		if got := w.Difference + " " + w.Half + " " + w.Change; got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.metric, got, tt.want)
 		}
+	}
+}
+
+// Keys that both results have come before those of a storm or a policy that one has alone, eight lines are written, and
+// two long values show where they differ.
+func TestKeyWords(t *testing.T) {
+	t.Parallel()
+	long := func(middle string) string {
+		return "{timeout: 40%, " + middle + ", network: 10%, validation: 20%, other: 9%}"
+	}
+	base := []KeyValue{{"a", "1"}, {"old.x", "1"}, {"b", "1"}, {"c", long("unavailable: 1%")}, {"d", long("")}}
+	new := []KeyValue{{"new.x", "1"}, {"a", "1"}, {"b", "2"}, {"c", long("unavailable: 21%")}, {"d", ""}}
+	want := []string{"b: 1 → 2", "c: …vailable: 1%, network: 10…%, other: 9%} → …vailable: 21%, network: 1…%, other: 9%}",
+		"d: {timeout: 40%, , network: …%, other: 9%} → –", "new.x: – → 1", "old.x: 1 → –"}
+	c := Comparison{Keys: keyChanges(base, new)}
+	if got := c.KeyWords(); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	c.Keys = make([]KeyChange, 10)
+	if got := c.KeyWords(); len(got) != 9 || got[8] != "and 2 more keys" {
+		t.Errorf("got %q of 10 keys", got)
+	}
+	if got := keyChanges(nil, new); got != nil {
+		t.Errorf("got %v of an unknown base", got)
 	}
 }

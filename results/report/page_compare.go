@@ -35,9 +35,7 @@ func ComparePage(base, new *results.Summary, c *results.Comparison, version stri
 		return "config " + clean(s.ConfigHash) + ", seeds " + seedRanges(s.Seeds)
 	}
 	p.Facts = []string{"qsim " + p.Version, "base: " + about(&c.Base), "new: " + about(&c.New)}
-	for _, k := range c.Keys {
-		p.Facts = append(p.Facts, clean(k.String()))
-	}
+	p.Facts = append(p.Facts, plain.Map(c.KeyWords(), clean)...)
 	p.Warnings = plain.Map(c.Warnings, clean)
 	p.Headline = []phrase{{Text: changed(c, d.table)}}
 	shown, others := changeTables(c)

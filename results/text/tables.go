@@ -59,23 +59,13 @@ func (c comparisonView) table() Table {
 	return t
 }
 
-// mostKeys is the highest number of changed keys that the title of a comparison names.
-const mostKeys = 8
-
-// title returns lines of text: the scenario, the name, seeds and configuration of both results, and a line for each key
-// of the scenario that differs between them.
+// title returns lines of text: the scenario, the name, seeds and configuration of both results, and the keys of the
+// scenario that differ between them.
 func (c comparisonView) title() []string {
 	side := func(s *results.Side) string {
 		return fmt.Sprintf("%s (%s, config %s)", s.Name, plain.Plural(len(s.Seeds), "seed"), s.ConfigHash)
 	}
-	lines := []string{c.Scenario, "base " + side(&c.Base), "new  " + side(&c.New)}
-	for _, k := range c.Keys[:min(len(c.Keys), mostKeys)] {
-		lines = append(lines, k.String())
-	}
-	if more := len(c.Keys) - mostKeys; more > 0 {
-		lines = append(lines, "and "+plain.Plural(more, "more key"))
-	}
-	return lines
+	return append([]string{c.Scenario, "base " + side(&c.Base), "new  " + side(&c.New)}, c.KeyWords()...)
 }
 
 func (c comparisonView) footnote() string {

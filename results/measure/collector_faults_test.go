@@ -80,7 +80,7 @@ func TestLateCopyIsADuplicate(t *testing.T) {
 }
 
 // A handler goes on after its attempt timed out: its lease ended with that attempt, and the one that a reaper takes is of
-// a later claim. Of all claims whose leases are taken the handlers go on too, however many claims follow.
+// another claim. Of all claims whose leases are taken the handlers go on too, however many claims follow.
 func TestTakenLeases(t *testing.T) {
 	tp := newTape(settings(), 0)
 	tp.enqueue(20, 1, 0)
@@ -88,21 +88,29 @@ func TestTakenLeases(t *testing.T) {
 	tp.start(20, 1, over)
 	tp.outcome(21, engine.Nacked, 1, over, 1)
 	tp.promote(22, 1, engine.Retry)
-	var lost [34]engine.Token
+	lost := make([]engine.Token, 34)
 	for i := range lost {
 		s := 22 + float64(i)
 		lost[i] = tp.lease(s, 1, s)
 		tp.start(s, 1, lost[i])
 		tp.outcome(s, engine.Nacked, 1, tp.take(s, 1), 1)
 		tp.promote(s+1, 1, engine.Retry)
-		if i == 2 {
+		if i == 30 { // of 31 claims later it is still known
 			tp.finish(s+1, 1, over, 1, engine.FirstErrorKind)
 		}
 	}
-	last := tp.lease(56, 1, 56)
-	tp.start(56, 1, last)
-	for _, token := range append(lost[:], last) {
-		tp.finish(60, 1, token, 1, engine.FirstErrorKind)
+	between := tp.lease(56, 1, 56)
+	tp.start(56, 1, between)
+	tp.outcome(57, engine.Nacked, 1, between, 1)
+	tp.promote(58, 1, engine.Retry)
+	lost = append(lost, tp.lease(58, 1, 58))
+	tp.start(58, 1, lost[34])
+	tp.outcome(59, engine.Nacked, 1, tp.take(59, 1), 1)
+	tp.promote(60, 1, engine.Retry)
+	last := tp.lease(60, 1, 60)
+	tp.start(60, 1, last)
+	for _, token := range append(lost, between, last) {
+		tp.finish(61, 1, token, 1, engine.FirstErrorKind)
 	}
 	check(t, tp.Finish(at(100), nil), map[string]float64{"duplicates.executions": float64(len(lost))})
 }

@@ -9,7 +9,6 @@ import (
 	"qsim/engine"
 	"qsim/engine/keyed"
 	"qsim/engine/unfinished"
-	"qsim/results/plain"
 )
 
 // calmSettings returns settings with a storm from 600 s to 700 s of 1800 s, and sliding windows of 15 s for recovery.
@@ -142,20 +141,35 @@ func TestEndOfArrivalsIsNoRecovery(t *testing.T) {
 	}
 }
 
-// A fresh job that becomes ready after all that, as a scheduled one does, and is not claimed waits until the end of the run.
+// A fresh job that becomes ready after all that, as a scheduled one does, is waited for again: until the end of the run if
+// it is not claimed. A storm that ends later is not recovered from in less than no time.
 func TestScheduledJobAfterTheArrivals(t *testing.T) {
-	c := NewCollector(calmSettings(), 0)
-	for i := range 20 * 1800 {
-		now := float64(i) / 20
-		waited := at(plain.Either(now < 600, 0., 3))
-		c.Record(&engine.Event{At: at(now), Kind: engine.Enqueued, Job: 1})
-		c.Record(&engine.Event{At: at(now), Kind: engine.Leased, Job: engine.JobID(i + 1), Delivery: 1, Token: 1,
-			Waited: time.Duration(waited)})
-	}
-	c.Record(&engine.Event{At: at(2000), Kind: engine.Enqueued, Job: 7})
-	r := c.Finish(at(2400), left(unfinished.Job{ID: 7, State: engine.Ready, Age: 400 * time.Second}))
-	if v := r.Find(Query{Metric: "recovery.time"}); v.Bound != ">=" || v.Value != 1700 {
-		t.Errorf("recovery.time %s %v, want >= 1700 s", v.Bound, v.Value)
+	for _, tt := range []struct {
+		storm   string
+		claimed float64 // time of the claim; 0: none
+		value   float64
+	}{{"down", 0, 1700}, {"down", 2000.9, 1316}, {"down", 2100, 1415}, {"late", 2100, 0}} { // 15 s after the claim no wait is in the window
+		s := calmSettings()
+		s.Storms = append(s.Storms, Window{"late", 2200 * time.Second, 2300 * time.Second})
+		s.Objectives = []Objective{{Query: Query{Metric: "recovery.time", After: tt.storm}}}
+		c := NewCollector(s, 0)
+		run := func(enqueued, claimed float64, id engine.JobID) {
+			c.Record(&engine.Event{At: at(enqueued), Kind: engine.Enqueued, Job: id})
+			if claimed > 0 {
+				c.Record(&engine.Event{At: at(claimed), Kind: engine.Leased, Job: id, Delivery: 1, Token: 1, Waited: at(claimed).Sub(at(enqueued))})
+			}
+		}
+		for i := 1; i < 20*600; i++ {
+			run(float64(i)/20, float64(i)/20, engine.JobID(i))
+		}
+		for i := range 1200 {
+			run(600+float64(i), 600.9+float64(i), engine.JobID(20_000+i))
+		}
+		run(2000, tt.claimed, 7)
+		r := c.Finish(at(2400), left(unfinished.Job{ID: 7, State: engine.InFlight, Age: 400 * time.Second}))
+		if v := r.Find(Query{Metric: "recovery.time", After: tt.storm}); v.Bound != ">=" || math.Abs(v.Value-tt.value) > 1.5 {
+			t.Errorf("after %s, claimed at %v s: recovery.time %s %v, want >= %v s", tt.storm, tt.claimed, v.Bound, v.Value, tt.value)
+		}
 	}
 }
 

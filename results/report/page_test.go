@@ -246,6 +246,18 @@ func judged() fixture {
 	})
 }
 
+// A usual metric that the main table has already is no second column of all numbers.
+func TestNumbersHaveAMetricOnce(t *testing.T) {
+	t.Parallel()
+	_, sum := storm().build()
+	q := measure.Query{Metric: "attempts.mean"}
+	for _, table := range []results.Table{{}, {Columns: []results.Column{results.ColumnOf(sum, q)}}, {Alike: []results.Column{results.ColumnOf(sum, q)}}} {
+		if n := plain.Count(allNumbers(sum, &table), func(c results.Column) bool { return c.Query == q }); n != 1 {
+			t.Errorf("%s is in %d columns", q.Metric, n)
+		}
+	}
+}
+
 func TestPageSays(t *testing.T) {
 	t.Parallel()
 	page := pageOf(t, judged())
@@ -536,7 +548,8 @@ func TestIndex(t *testing.T) {
 	_, a := f.build()
 	_, b := other.build()
 	b.Scenario = "other"
-	entries := []IndexEntry{{Summary: a, Href: "retry-storm/1/report.html"}, {Summary: b, Href: "other/2/report.html"}, {Summary: a, Href: "javascript:alert(1)"}}
+	entries := []IndexEntry{{Summary: a, Href: "retry-storm/1/report.html"}, {Summary: b, Href: "other/2/report.html",
+		Made: results.RunInfo{Started: time.Date(2026, 3, 1, 2, 30, 0, 0, time.FixedZone("", 3600)), Commit: "<ab>"}}, {Summary: a, Href: "javascript:alert(1)"}}
 	page, err := Index(entries)
 	if err != nil {
 		t.Fatal(err)
@@ -546,7 +559,8 @@ func TestIndex(t *testing.T) {
 		t.Error("two indexes of the same differ")
 	}
 	wantWords(t, page, "3 runs · 5 policies", "Shared FIFO ✗ missed: objective 2 2m43s ±8.1s no objective 2m43s",
-		"Weighted 80/20 ✗ missed: objective 1 54.5s ±2.7s · not in it", "fresh.wait.p99 during payments-down ≤ 10s fresh.wait.p99 during payments-down ≤ 10s, expected to be missed other none", "2 of 4, 1 unclear", "config 9e41c0d2, seeds 1–10", `<b>"x"`)
+		"Weighted 80/20 ✗ missed: objective 1 54.5s ±2.7s · not in it", "fresh.wait.p99 during payments-down ≤ 10s fresh.wait.p99 during payments-down ≤ 10s, expected to be missed other none", "2 of 4, 1 unclear", "config 9e41c0d2, seeds 1–10", `<b>"x"`,
+		"2026-03-01 01:30 <ab>", " – – other")
 	if !bytes.Contains(page, []byte(`href="other/2/report.html"`)) || bytes.Contains(page, []byte("javascript:")) {
 		t.Error("a link is missing or leads to a script")
 	}

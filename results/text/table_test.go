@@ -195,7 +195,7 @@ func TestFormatHalfAndRate(t *testing.T) {
 	for _, tt := range []struct{ got, want string }{
 		{results.FormatHalf(36.44, measure.MetricInfo{Unit: "jobs"}), "±36"}, {results.FormatHalf(0.00091, measure.MetricInfo{Unit: "1", Share: true}), "±0.091%"},
 		{results.FormatHalf(0.5, measure.MetricInfo{Unit: "s"}), "±500ms"}, {results.FormatHalf(12345, measure.MetricInfo{Unit: "jobs"}), "±12,345"},
-		{plain.Arrivals(1200), "1,200 jobs/s"}, {plain.Arrivals(1.0 / 60), "1 job/min"}, {plain.Arrivals(1), "1 job/s"}, {plain.Arrivals(0.001), "3.6 jobs/h"},
+		{plain.Arrivals(1200), "1,200 jobs/s"}, {plain.Arrivals(1.0 / 60), "1 job/min"}, {plain.Arrivals(1), "1 job/s"}, {plain.Arrivals(1.001), "1 job/s"}, {plain.Arrivals(0.001), "3.6 jobs/h"},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("%q, want %q", tt.got, tt.want)

@@ -249,7 +249,8 @@ func judged() fixture {
 // A usual metric that the main table has already is no second column of all numbers.
 func TestNumbersHaveAMetricOnce(t *testing.T) {
 	t.Parallel()
-	_, sum := storm().build()
+	f := storm()
+	_, sum := f.build()
 	q := measure.Query{Metric: "attempts.mean"}
 	for _, table := range []results.Table{{}, {Columns: []results.Column{results.ColumnOf(sum, q)}}, {Alike: []results.Column{results.ColumnOf(sum, q)}}} {
 		if n := plain.Count(allNumbers(sum, &table), func(c results.Column) bool { return c.Query == q }); n != 1 {

@@ -118,14 +118,14 @@ func changed(c *results.Comparison, t *results.Table) string {
 	}
 	most := &c.Changes[largest]
 	words := most.Words()
-	return fmt.Sprintf("%s: %s %s, was %s (%s)", clean(most.Policy), clean(most.Query.Label()), words.New, words.Base,
-		words.Change)
+	return fmt.Sprintf("%s: %s %s, was %s", clean(most.Policy), clean(most.Query.Label()), words.New, words.Base) +
+		plain.When(words.Change != plain.Missing, " ("+words.Change+")")
 }
 
 // magnitude returns the size of a relative change as the logarithm of its factor, so that halving counts as much as
-// doubling; a fall to 0 as one to a millionth, and 0 if there is no base value.
+// doubling; a fall to 0 counts as one to a millionth, and a rise from 0, of which relative is NaN, as its reverse.
 func magnitude(relative float64) float64 {
-	return zeroed(math.Abs(math.Log(max(1+relative, 1e-6))))
+	return math.Abs(math.Log(plain.Either(math.IsNaN(relative), 1e6, max(1+relative, 1e-6))))
 }
 
 // changeTables returns two tables of changes: those that are significant or worse than the gate allows, and all others.

@@ -32,8 +32,8 @@ func (k KeyChange) String() string {
 	return fmt.Sprintf("%s: %s → %s", k.Key, cmp.Or(base, plain.Missing), cmp.Or(new, plain.Missing))
 }
 
-// keyChanges returns the keys whose values differ: those of both sides, those of new alone, and those of base alone, each
-// in the order of the language, since a storm or a policy that is added has many. None if a side is unknown.
+// keyChanges returns the keys whose values differ, each group in the order of the language: those of both sides, those
+// of new alone, and those of base alone, since a storm that is added has many. None if a side is unknown.
 func keyChanges(base, new []KeyValue) (changes []KeyChange) {
 	if base == nil || new == nil {
 		return nil

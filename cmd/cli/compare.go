@@ -109,11 +109,11 @@ func compare(c *cobra.Command, names []string, f *compareFlags) error {
 	}
 	ctx, stop := s.console.Interruptible(c.Context(), keeping)
 	defer stop()
+	var new results.Named
 	var list []*results.Comparison
 	worst := ui.ExitMet
 	for _, name := range names[1:] {
-		new, err := s.resultOf(ctx, c, name, base, f)
-		if err != nil {
+		if new, err = s.resultOf(ctx, c, name, base, f); err != nil {
 			return err
 		}
 		comparison, err := results.Compare(base, new, queries, gate)
@@ -123,14 +123,14 @@ func compare(c *cobra.Command, names []string, f *compareFlags) error {
 		comparison.FindLikeness(f.sameWithin)
 		worst = ui.Worse(worst, ui.Exit(comparison.Exit))
 		list = append(list, comparison)
-		if f.report != "" {
-			if err := writeComparison(f.report, base, new, comparison); err != nil {
-				return err
-			}
-		}
 	}
 	if len(f.set) > 0 && !slices.ContainsFunc(names[1:], func(name string) bool { return !isStored(name) }) {
 		return ui.UsageError("--set %s: no scenario is run here, and results are compared as they are", f.set[0])
+	}
+	if f.report != "" {
+		if err := writeComparison(f.report, base, new, list[0]); err != nil {
+			return err
+		}
 	}
 	var suites []text.Suite
 	for i, comparison := range list {

@@ -208,16 +208,16 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// TestClaimed sorts leases that came in any order by their places in the plan, and notes the last place at which a class
-// was taken: by priority, then by key.
+// TestClaimed sorts leases that came in any order by their places in the plan and then by job, and notes the last place
+// at which a class was taken: by priority, then by key.
 func TestClaimed(t *testing.T) {
 	before := engine.Lease{Job: engine.Job{ID: 99}}
-	for _, places := range [][]int64{{3, 1, 2}, {1, 2, 3}, {2, 1, 3}, {3}, nil} {
+	for _, places := range [][]int64{{3, 1, 2}, {1, 2, 3}, {2, 1, 3}, {3}, {2, 1, 2, 1}, nil} {
 		var got []placed
 		want := []engine.JobID{99}
-		for _, at := range places {
-			got = append(got, placed{at, engine.Lease{Job: engine.Job{ID: engine.JobID(at)}}})
-			want = append(want, engine.JobID(at))
+		for i, at := range places {
+			id := engine.JobID(10*at) - engine.JobID(i) // at one place, the later rows are of smaller numbers
+			got, want = append(got, placed{at, engine.Lease{Job: engine.Job{ID: id}}}), append(want, id)
 		}
 		slices.Sort(want[1:])
 		sorted := appendSorted([]engine.Lease{before}, got)

@@ -38,7 +38,7 @@ func (s *Store) Follow(ctx context.Context, sc Schedule) error {
 	for over == nil && !at.IsZero() && pause(ctx, time.Until(at)) {
 		switch err := s.enqueueFor(ctx, &sc, at); {
 		case err == nil, errors.Is(err, engine.ErrDuplicate):
-			at, over = sc.after(slices.MaxFunc([]time.Time{at, time.Now()}, time.Time.Compare))
+			at, over = sc.after(at, time.Now())
 		case ctx.Err() != nil:
 		case !errors.Is(err, engine.ErrUnavailable):
 			return err
@@ -49,9 +49,10 @@ func (s *Store) Follow(ctx context.Context, sc Schedule) error {
 	return over
 }
 
-// after returns the first time of the schedule after t, and an error if Next returns one that is not after t: a job for
-// each would be enqueued without a pause, for ever.
-func (sc *Schedule) after(t time.Time) (time.Time, error) {
+// after returns the first time of the schedule after all of the given times, and an error if Next returns one that is
+// not after them: a job for each would be enqueued without a pause, for ever.
+func (sc *Schedule) after(times ...time.Time) (time.Time, error) {
+	t := slices.MaxFunc(times, time.Time.Compare)
 	at := sc.Next(t)
 	if !at.IsZero() && !at.After(t) {
 		return at, fmt.Errorf("schedule %s: Next(%s) is %s, which is not after it", sc.Name,

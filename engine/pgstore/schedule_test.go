@@ -143,6 +143,13 @@ func TestFollowInTime(t *testing.T) {
 			}
 		}
 	})
+	now := time.Now()
+	for _, at := range []time.Time{now.Add(-time.Hour), now, now.Add(time.Hour)} { // the last after the clock was set back
+		next, err := (&Schedule{Next: Every(time.Minute)}).after(at, now)
+		if err != nil || !next.After(at) || !next.After(now) || next.After(at.Add(time.Minute)) && next.After(now.Add(time.Minute)) {
+			t.Errorf("after %v and %v: %v, %v", at, now, next, err)
+		}
+	}
 	ended, end := context.WithCancel(t.Context())
 	end()
 	for range 100 { // both are there at once

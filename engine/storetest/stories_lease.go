@@ -200,7 +200,8 @@ func playRecover(c *client) {
 		{9.5, 1, 0, []engine.JobID{3}, 0},
 		{10.5, 9, 1, []engine.JobID{1}, 4.1}, // then what the reaper took, at 13.6
 		{20, 2, 0, []engine.JobID{2, 3}, 0},
-		{20, 2, 0, []engine.JobID{1}, 6},
+		{21, 2, 0, []engine.JobID{1}, 5},
+		{28, 9, 0, []engine.JobID{2, 3, 1}, 6}, // in the order of expiry
 	} {
 		c.elapse(s.at - at)
 		at = s.at

@@ -34,7 +34,9 @@ func TestBadInput(t *testing.T) {
 	}{
 		{"empty", "", Options{}, "jobs.csv, line 1: the file is empty"},
 		{"names only", head, Options{}, "there is no job in it"},
-		{"a table for a log", good, Options{From: "sidekiq"}, "there is no job in it: no line is a payload in JSON, nor of Sidekiq's log"},
+		{"a table for a log", good, Options{From: "sidekiq"}, "there is no job in it: no line is a payload in JSON, nor of a job in Sidekiq's log"},
+		{"a log without jobs", "2026-01-31T09:30:00.123Z pid=7 tid=abc INFO: Booted\n", Options{From: "sidekiq"}, "no line is a payload in JSON, nor of a job in Sidekiq's log"},
+		{"a log without the queue", `{"jid": "1", "class": "A", "queue": "a"}`, Options{From: "sidekiq", Queues: []string{"b"}}, "there is no job in it\n"},
 		{"no time", "a,b\n1,2\n", Options{}, "line 1: no column says when: there are a, b; map them, as --columns enqueued=COLUMN"},
 		{"two columns of a name", "id,Enqueued,enqueued_\n", Options{}, "line 1: columns 2 and 3 are both called"},
 		{"a hole", good + "77,2026-01-05T10:00:00Z\n", Options{}, "line 42: the row has more or fewer than 4 cells"},
@@ -46,6 +48,7 @@ func TestBadInput(t *testing.T) {
 		{"a number beyond nanoseconds", good + "77,100000000000000000000,,\n", Options{}, `line 42: enqueued: "100000000000000000000" is not a time`},
 		{"dates and seconds", good + "77,12.5,,\n", Options{}, "line 42: enqueued: \"12.5\": some times count from 1970"},
 		{"UTF-16", "\xff\xfei\x00d\x00", Options{}, "the file is UTF-16"},
+		{"UTF-16, the higher byte first", "\xfe\xff\x00i\x00d", Options{}, "the file is UTF-16"},
 		{"compressed", "\x1f\x8b\x08", Options{}, "the file is compressed"},
 		{"zero bytes", "id,enqueued\n1,\x002\n", Options{}, "line 2: there is a zero byte"},
 		{"an attempt that is no number", "id,enqueued,attempt\n1,1,two\n", Options{}, `line 2: attempt: "two" is not a whole number`},
@@ -71,7 +74,7 @@ func TestBadInput(t *testing.T) {
 			if err == nil {
 				t.Fatal("there is no error")
 			}
-			if !strings.Contains(err.Error(), tt.want) {
+			if !strings.Contains(err.Error()+"\n", tt.want) {
 				t.Errorf("got %q, want %q in it", err, tt.want)
 			}
 		})

@@ -96,7 +96,8 @@ func Read(ctx context.Context, files []File, options Options) (found *Recording,
 		}
 	}
 	if len(r.records) == 0 {
-		why := plain.When(r.options.From == "sidekiq" && r.rows == 0, ": no line is a payload in JSON, nor of Sidekiq's log")
+		why := plain.When(r.options.From == "sidekiq" && r.rows == 0,
+			": no line is a payload in JSON, nor of a job in Sidekiq's log")
 		return nil, fmt.Errorf("%s: there is no job in it%s", files[0].Name, why)
 	}
 	return r.gather(ctx)

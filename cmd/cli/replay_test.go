@@ -29,8 +29,9 @@ func TestReplay(t *testing.T) {
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
+	f.check = true
 	got, _ = s.again(loaded{Name: "storm.yaml"}, &world.Broken{Policy: "fifo", Seed: 7}, []string{"engine.nodes=2"}) // a cell of a sweep
-	want = `qsim run storm.yaml --set engine.workers=8 --set 'jobs.a.retry={jitter: none}' --set engine.nodes=2 --policy fifo --seed 7 -n 1 -j 1`
+	want = `qsim run storm.yaml --set engine.workers=8 --set 'jobs.a.retry={jitter: none}' --set engine.nodes=2 --policy fifo --seed 7 -n 1 -j 1 --check`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

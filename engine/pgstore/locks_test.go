@@ -3,6 +3,7 @@ package pgstore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -87,6 +88,31 @@ func TestLockedRowsAreLeftAlone(t *testing.T) {
 				return err == nil && len(l) == 1
 			})
 		})
+	}
+}
+
+// TestRedriveLocksSerialKeys has a transaction hold the lock of one serial key, the first of all or the last: who
+// redrives dead jobs, which are numbered in their keys again, waits for it.
+func TestRedriveLocksSerialKeys(t *testing.T) {
+	s, ctx := open(t, kept), bounded(t)
+	for _, stripe := range []int{0, stripes - 1} {
+		free := holding(t, s, fmt.Sprintf("select pg_advisory_xact_lock(%d, %d)", s.serialLock(), stripe))
+		done := make(chan error, 1)
+		go func() {
+			_, err := s.Redrive(ctx, nil, 9, false, nil)
+			done <- err
+		}()
+		await(t, ctx, func() (waits bool) {
+			err := s.pool.QueryRow(ctx, "select exists (select from pg_locks where not granted)").Scan(&waits)
+			if err != nil || len(done) > 0 {
+				t.Errorf("%d: %v; it does not wait: %v", stripe, err, len(done) > 0)
+			}
+			return waits
+		})
+		free()
+		if err := <-done; err != nil {
+			t.Errorf("redrive: %v", err)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -130,6 +131,18 @@ func TestCheckFindsFaults(t *testing.T) {
 				t.Errorf("measured again: %v, want %v", repeated, tt.repeated)
 			}
 		})
+	}
+}
+
+// TestSummarize counts rows by their verdicts: those too wide to decide have failed, and those left out have not.
+func TestSummarize(t *testing.T) {
+	for verdict, want := range map[Verdict]Summary{
+		Met: {Met: 1}, Missed: {Failed: 1, Exit: 1}, Wide: {Failed: 1, Exit: 1}, LeftOut: {LeftOut: 1},
+	} {
+		got := Summarize([]Result{{Verdict: verdict}})
+		if want.Version, want.Rows = 1, got.Rows; !reflect.DeepEqual(*got, want) {
+			t.Errorf("%s: %+v, want %+v", verdict, *got, want)
+		}
 	}
 }
 

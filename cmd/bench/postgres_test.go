@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -205,6 +207,26 @@ func TestInterruptedOpening(t *testing.T) {
 		if n := schemasLeft(t, shared.DSN()); err != nil || n != "0" {
 			t.Fatalf("%v, %s schemas were left", err, n)
 		}
+	}
+}
+
+// TestInterruptedHanging interrupts the opening of a store on a server that accepts connections and never answers: it
+// ends some seconds later, and not by the time limit of connections.
+func TestInterruptedHanging(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	s := &stores{given: "connect_timeout=60 sslmode=disable user=qsim host=127.0.0.1 port=" +
+		strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)}
+	began := time.Now()
+	_, _, err = s.openPostgres(ctx, engine.StoreOptions{})
+	if took := time.Since(began); err != context.Canceled || took > 30*time.Second {
+		t.Errorf("after %v: %v", took, err)
 	}
 }
 

@@ -270,6 +270,17 @@ func TestWorkerPolicy(t *testing.T) {
 	}
 }
 
+// TestWorkerUntilEmpty has a worker end once the queue is empty, and not before: its jobs take longer than the time after
+// which it looks for the first time.
+func TestWorkerUntilEmpty(t *testing.T) {
+	needServer(t)
+	out, err := command(t.Context(), nil, "worker", "--dsn", shared.DSN(), "--schema", "until_empty", "--enqueue", "1k", "--until-empty",
+		"--work", "50ms").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "1000 executions") {
+		t.Errorf("%v: want 1000 executions:\n%s", err, out)
+	}
+}
+
 // TestDSN reaches a server by the DSN in a file and in a variable, and warns of a password on the command line alone.
 func TestDSN(t *testing.T) {
 	needServer(t)

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"qsim/cmd/ui"
+	"qsim/results"
 	layout "qsim/results/text"
 	"qsim/scenarios"
 )
@@ -201,6 +202,23 @@ func TestPrefetch(t *testing.T) {
 		}
 		if name := l.name(&candidate{policy: "fifo", store: memory}); strings.Contains(name, "prefetch=") != tt.named {
 			t.Errorf("--prefetch %q --work %s: the benchmark is called %s", tt.flag, tt.work, name)
+		}
+	}
+}
+
+// TestScattersFamily counts the comparisons by which a difference is corrected: one for each metric that differs between
+// rounds, and one for the time per job.
+func TestScattersFamily(t *testing.T) {
+	for _, lost := range []int64{0, 1} {
+		var c candidate
+		for i := range 5 {
+			r := &loaded{}
+			r.done, r.took, r.lost = 100, time.Second+time.Duration(i)*time.Millisecond, lost*int64(i)
+			c.rounds = append(c.rounds, r)
+		}
+		list := scatters(&c, .5)
+		if len(list) != 1 || list[0].Detectable != results.Detectable(list[0].CV, 5, 2+int(lost)) {
+			t.Errorf("%d metrics differ: %+v", 1+lost, list)
 		}
 	}
 }

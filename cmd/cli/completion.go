@@ -86,8 +86,10 @@ func completePolicies(_ *cobra.Command, given []string, _ string) ([]cobra.Compl
 // completeOf returns a completion function for names in the scenario on the command line, such as those of its storms.
 func completeOf(names func(*scenarios.Scenario) []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, given []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if scenario := loadQuietly(append(given, "")[0]); scenario != nil {
-			return names(scenario), cobra.ShellCompDirectiveNoFileComp
+		for _, name := range given[:min(len(given), 1)] {
+			if scenario := loadQuietly(name); scenario != nil {
+				return names(scenario), cobra.ShellCompDirectiveNoFileComp
+			}
 		}
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

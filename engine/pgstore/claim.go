@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
+	"sort"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -64,7 +64,8 @@ func (s *Store) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan
 			return nil
 		})
 	}
-	c := claimed{terms: shapes, held: s.rules.options.Held, ended: from, next: engine.Forever}
+	c := claimed{got: placed{leases: dst[len(dst):]}, next: engine.Forever, terms: shapes, held: s.rules.options.Held,
+		ended: from}
 	b.Queue(plan.sql, arguments...).Query(c.read)
 	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
 		return dst, engine.Forever, s.wrap("claim", err)
@@ -74,7 +75,7 @@ func (s *Store) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan
 	if c.next == 0 && promoted < most {
 		c.next = lockedPause
 	}
-	return appendSorted(dst, c.got), c.next, nil
+	return append(dst, c.got.sorted()...), c.next, nil
 }
 
 // claimArguments returns the first parameters of a claim's SQL statement: $1 holder, $2 TTL and, where due jobs become
@@ -120,7 +121,7 @@ func planArguments(arguments []any, t *engine.Term, s shape, from place, most in
 
 // claimed collects the leases, and the end positions, from the result rows of a claim's SQL statement.
 type claimed struct {
-	got   []placed // leases with their positions in the plan's order, see answerPart
+	got   placed // leases with their positions in the plan's order, see answerPart
 	next  time.Duration
 	terms []shape                    // terms of the plan
 	held  bool                       // jobs are claimed before they are due, see engine.StoreOptions
@@ -149,7 +150,7 @@ func (c *claimed) read(rows pgx.Rows) error {
 		} else if term.plain() && term.wait != waitLeave { // others leave out jobs before the last one that they take
 			c.ends(term.class, place{l.Priority, key})
 		}
-		c.got = append(c.got, placed{at, l})
+		c.got.add(at, l)
 	}
 	return rows.Err()
 }
@@ -161,17 +162,29 @@ func (c *claimed) ends(class engine.Class, at place) {
 	}
 }
 
-// placed is a lease with the position by which the answer to a call is sorted.
+// placed holds leases and, in another slice, the positions by which the answer to a call is sorted.
 type placed struct {
-	at int64
-	engine.Lease
+	leases []engine.Lease
+	at     []int64
 }
 
-// appendSorted appends leases to dst in the order of their positions, and then of job IDs.
-func appendSorted(dst []engine.Lease, got []placed) []engine.Lease {
-	slices.SortFunc(got, func(a, b placed) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.ID, b.ID)) })
-	for i := range got {
-		dst = append(dst, got[i].Lease)
-	}
-	return dst
+func (p *placed) add(at int64, l engine.Lease) {
+	p.at, p.leases = append(p.at, at), append(p.leases, l)
+}
+
+// sorted returns the leases in the order of their positions, and then of job IDs.
+func (p *placed) sorted() []engine.Lease {
+	sort.Sort(p) // not slices.SortFunc, which copies whole leases to compare them
+	return p.leases
+}
+
+func (p *placed) Len() int { return len(p.at) }
+
+func (p *placed) Less(i, j int) bool {
+	return cmp.Or(cmp.Compare(p.at[i], p.at[j]), cmp.Compare(p.leases[i].ID, p.leases[j].ID)) < 0
+}
+
+func (p *placed) Swap(i, j int) {
+	p.at[i], p.at[j] = p.at[j], p.at[i]
+	p.leases[i], p.leases[j] = p.leases[j], p.leases[i]
 }

@@ -101,7 +101,7 @@ func (s *Store) Recover(ctx context.Context, holder engine.EngineID, most int, g
 		return dst, wait, nil
 	}
 	began, next := time.Now(), engine.Forever
-	var got []placed // by expiry
+	got := placed{leases: dst[len(dst):]} // by expiry
 	b := &pgx.Batch{}
 	take := b.Queue(s.text.recover, int64(holder), nanoseconds(ttl), nanoseconds(grace), limit(most))
 	take.Query(func(rows pgx.Rows) error {
@@ -110,7 +110,7 @@ func (s *Store) Recover(ctx context.Context, holder engine.EngineID, most int, g
 			was, expired := engine.EngineID(r.int64()), r.int64()
 			l := r.lease()
 			l.Holder = was
-			got = append(got, placed{expired, l})
+			got.add(expired, l)
 		}
 		return rows.Err()
 	})
@@ -126,11 +126,11 @@ func (s *Store) Recover(ctx context.Context, holder engine.EngineID, most int, g
 		return dst, engine.Forever, s.wrap("recover", err)
 	}
 	took := time.Since(began)
-	s.fronts.reaped(took, len(got) < most && s.isDear(ctx, took)) // all the rest at once
-	if next == 0 && len(got) < most {
+	s.fronts.reaped(took, got.Len() < most && s.isDear(ctx, took)) // all the rest at once
+	if next == 0 && got.Len() < most {
 		next = lockedPause
 	}
-	return appendSorted(dst, got), next, nil
+	return append(dst, got.sorted()...), next, nil
 }
 
 // nonNegative returns a time that has passed or is left by the server's clock, in nanoseconds, as a duration: 0 if it

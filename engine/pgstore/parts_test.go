@@ -213,14 +213,15 @@ func TestSplit(t *testing.T) {
 func TestClaimed(t *testing.T) {
 	before := engine.Lease{Job: engine.Job{ID: 99}}
 	for _, places := range [][]int64{{3, 1, 2}, {1, 2, 3}, {2, 1, 3}, {3}, {2, 1, 2, 1}, nil} {
-		var got []placed
+		var got placed
 		want := []engine.JobID{99}
 		for i, at := range places {
 			id := engine.JobID(10*at) - engine.JobID(i) // at one place, the later rows are of smaller numbers
-			got, want = append(got, placed{at, engine.Lease{Job: engine.Job{ID: id}}}), append(want, id)
+			got.add(at, engine.Lease{Job: engine.Job{ID: id}})
+			want = append(want, id)
 		}
 		slices.Sort(want[1:])
-		sorted := appendSorted([]engine.Lease{before}, got)
+		sorted := append([]engine.Lease{before}, got.sorted()...)
 		for i, id := range want {
 			if sorted[i].ID != id {
 				t.Errorf("%v: lease %d is of job %d, want %d", places, i, sorted[i].ID, id)

@@ -390,17 +390,3 @@ func TestSeveralFiles(t *testing.T) {
 		}
 	}
 }
-
-// TestRareKinds joins the rarest error kinds of a class to one, with the sum of their counts.
-func TestRareKinds(t *testing.T) {
-	t.Parallel()
-	g := &gathering{reader: &reader{kinds: newNames(mostKinds)}}
-	c := &collected{kinds: map[uint16]*kindCount{}}
-	for i := range mostKindsTold + 2 {
-		c.kinds[uint16(g.kinds.of(fmt.Sprint("kind", i)))] = &kindCount{count: int64(10 * (i + 1))}
-	}
-	kinds := g.kindsOf(c)
-	if last := kinds[len(kinds)-1]; len(kinds) != mostKindsTold || last != (Kind{"other-kinds", 10 + 20 + 30}) || kinds[0].Count != 140 {
-		t.Errorf("%d kinds: %v", len(kinds), kinds)
-	}
-}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -35,5 +36,27 @@ func TestStartStopped(t *testing.T) {
 	}
 	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
 		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+// TestFind takes the folder of an initdb in PATH only if beside it is a postgres that can be executed.
+func TestFind(t *testing.T) {
+	folder, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", folder)
+	for _, tt := range []struct {
+		program string
+		mode    os.FileMode
+		found   bool
+	}{{"initdb", 0o777, false}, {"postgres", 0o666, false}, {"postgres", 0o777, true}} {
+		path := filepath.Join(folder, tt.program)
+		if err := errors.Join(os.WriteFile(path, nil, tt.mode), os.Chmod(path, tt.mode)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Find(); (got == folder) != tt.found {
+			t.Errorf("%s of mode %o: %s, %v", tt.program, tt.mode, got, err)
+		}
 	}
 }

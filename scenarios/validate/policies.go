@@ -243,8 +243,8 @@ func mayRetry(sc *spec.Scenario) bool {
 	if l.Heartbeat > 0 && l.Heartbeat < l.TTL {
 		lapses = plain.Either(l.OfNode(), 0, l.Max)
 	}
-	if 2*sc.Engine.Store.Claim.Dist().Sample(mostRun) >= sc.Engine.CallTimeout.Std().Seconds() {
-		return true // the answer to a claim may come too late
+	if answersLate(&sc.Engine) {
+		return true
 	}
 	if once {
 		return false
@@ -260,4 +260,12 @@ func mayRetry(sc *spec.Scenario) bool {
 		}
 	}
 	return false
+}
+
+// answersLate reports whether the answer to a claim may come after its timeout, so that its jobs are handed back: always
+// where calls wait for each other, or for rows.
+func answersLate(e *spec.Engine) bool {
+	s, jobs := &e.Store, min(e.Fetch.Batch, e.Workers+e.Fetch.Prefetch)
+	longest := 2*s.Claim.Dist().Sample(mostRun) + float64(jobs)*s.PerJob.Dist().Sample(mostRun)
+	return s.Parallel > 0 || s.Scan.Claim != (spec.RowCosts{}) || longest >= e.CallTimeout.Std().Seconds()
 }

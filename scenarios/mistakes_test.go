@@ -201,6 +201,7 @@ func TestMistakes(t *testing.T) {
 			`1:8: seeds 0 is too few: want at least 1`, `2:72: unknown metric "fresh.wait.p98"`,
 			`68:5: 65 job classes are too many: at most 64`, `71:12: unknown policy "fifa"`}},
 		{"few claims without an answer in time", "duration: 24h\nengine: {call-timeout: 100us, store: {claim: {dist: lognormal, p50: 10us, p99: 10ms}}}\n" + job, nil},
+		{"slow claims, of which two in three are answered in time", "duration: 24h\ndrain: 24h\nengine: {call-timeout: 100us, store: {claim: {dist: empirical, values: [1us, 1us, 70us, 70us, 70us]}}}\n" + job, nil},
 		{"most claims without an answer in time", "duration: 24h\nengine: {call-timeout: 100us, store: {claim: {dist: lognormal, p50: 60us, p99: 10ms}}}\n" + job, []string{
 			`2:24: one run would make 1.7e+09 claims: at most 1e+09`}},
 		{"two of one name", "baseline: FIFA\npolicies: [{kind: weighted}, {kind: weighted, label: W}]\n" + job, []string{

@@ -90,10 +90,11 @@ func (c *validator) checkTicks(e *spec.Engine) {
 	}
 }
 
-// unanswered returns the timeout of a call, after which it is repeated at once, if twice the median cost of the call,
-// which is that of one way, is longer; else 0: both ways then take at most the median in one call of four.
+// unanswered returns the timeout of a call, after which it is repeated at once, if twice the median and twice the mean
+// cost of the call, which is that of one way, are longer; else 0. Both ways take at most the median in one call of four.
 func unanswered(cost *spec.Distribution, timeout spec.Duration) spec.Duration {
-	return plain.Either(2*cost.Dist().Sample(0.5) > timeout.Std().Seconds(), timeout, 0)
+	d := cost.Dist()
+	return plain.Either(2*min(d.Mean(), d.Sample(0.5)) > timeout.Std().Seconds(), timeout, 0)
 }
 
 // warnTicks warns if timers (their number) with the period every fire so often until arrivals end that a run is slow.

@@ -35,6 +35,8 @@ func TestPoliciesThatCannotAct(t *testing.T) {
 		{"one attempt", "{kind: inflight-cap}", failing, "retry: {max-attempts: 1}\n", "inflight-cap has nothing to do"},
 		{"one attempt, and a storm of failures", "{kind: weighted}", plain, "retry: {max-attempts: 1}\nstorms: [{name: down, at: 1m, for: 10s, fail: {hits: [mail], rate: 50%}}]\n", "weighted has nothing to do"},
 		{"one attempt, and a storm of crashes", "{kind: weighted}", plain, "retry: {max-attempts: 1}\nstorms: [{name: down, at: 1m, for: 10s, crash: {nodes: 1, restart-after: 5s}}]\n", ""},
+		{"one attempt, and a storm of calls", "{kind: weighted}", plain, "retry: {max-attempts: 1}\nstorms: [{name: down, at: 1m, for: 10s, calls: {ops: [claim], lose-reply: 50%}}]\n", ""},
+		{"one attempt, and a storm that slows the store", "{kind: weighted}", plain, "retry: {max-attempts: 1}\nstorms: [{name: down, at: 1m, for: 10s, store: {slow: 30}}]\n", ""},
 		{"one attempt, and failures that cost none", "{kind: weighted}", failing, "retry: {max-attempts: 1, free: [error]}\n", ""},
 		{"one attempt, and crashes that cost none", "{kind: weighted}", failing, "retry: {max-attempts: 1}\nengine: {reaper: {counts: nothing}}\n", ""},
 		{"one attempt, of one class", "{kind: weighted}", strings.Replace(failing, "fails", "retry: {max-attempts: 1}, fails", 1) + second, "", ""},

@@ -37,6 +37,13 @@ func TestBoundsAreTight(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := w.rules(1)
+	sc.Storms = nil
+	if w, err = newWorld(sc, 0); err != nil {
+		t.Fatal(err)
+	}
+	if calm := w.rules(1); calm.Recover == 0 || calm.Recover != r.Recover-time.Minute || calm.RecoverEach != r.RecoverEach {
+		t.Errorf("no search for ended leases refused: recovered in %v, each batch in %v", calm.Recover, calm.RecoverEach)
+	}
 	if r.Recover < time.Minute || r.Recover > 80*time.Second || r.RecoverEach == 0 || r.RecoverEach > 3*time.Second {
 		t.Errorf("a search for ended leases refused: recovered in %v, each batch in %v", r.Recover, r.RecoverEach)
 	}

@@ -204,11 +204,15 @@ func (b *Bounds) idle() time.Duration {
 }
 
 // looking returns an upper bound on the mean time until a free worker gets its next job while jobs are ready: the time
-// of all the claims, one after the other, that fill every worker of a node.
+// of all the claims, one after the other, that fill every worker of a node, each after the commits that it awaits.
 func (b *Bounds) looking() time.Duration {
 	e := &b.Node
 	claims := 1 + (e.Workers+e.Fetch.Batch-1)/e.Fetch.Batch
-	return max(1, time.Duration(claims)*(16*b.mean[engine.OpClaim]+b.perJob*time.Duration(e.Fetch.Batch))) // 0: no bound
+	each := 16*b.mean[engine.OpClaim] + b.perJob*time.Duration(e.Fetch.Batch)
+	if c, held := &e.Commit, e.Workers+e.Fetch.Prefetch; c.Backpressure > 0 && c.Backpressure <= 16*held {
+		each += time.Duration(1+held/c.Batch) * (c.Linger + 16*b.mean[engine.OpCommit] + b.perJob*time.Duration(c.Batch))
+	}
+	return max(1, time.Duration(claims)*each) // 0: no bound
 }
 
 // settleOutcome returns an upper bound on the time from the end of an execution until its outcome is committed.

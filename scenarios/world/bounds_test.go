@@ -1,6 +1,7 @@
 package world
 
 import (
+	"context"
 	"testing"
 	"time"
 )
@@ -46,5 +47,16 @@ func TestBoundsAreTight(t *testing.T) {
 	}
 	if r.Recover < time.Minute || r.Recover > 80*time.Second || r.RecoverEach == 0 || r.RecoverEach > 3*time.Second {
 		t.Errorf("a search for ended leases refused: recovered in %v, each batch in %v", r.Recover, r.RecoverEach)
+	}
+}
+
+// TestBackpressureExplainsIdleness: workers idle while a claim awaits commits, which is no breach.
+func TestBackpressureExplainsIdleness(t *testing.T) {
+	for _, commit := range []string{"{linger: 200ms, backpressure: 1}", "{linger: 0s, batch: 1, calls: 1, backpressure: 10}"} {
+		sc := load(t, "duration: 1m\nwarmup: 0s\ndrain: 2m\nseeds: 1\nengine: {workers: 2, store: {claim: 200us, commit: 20ms}, commit: "+commit+
+			"}\npolicies: [lifo]\njobs: [{class: a, arrivals: {process: poisson, rate: 150/s}, service: 10ms}]\n")
+		if _, err := Run(context.Background(), sc, Options{Parallel: 1, Check: true}); err != nil {
+			t.Errorf("%s: %v", commit, err)
+		}
 	}
 }

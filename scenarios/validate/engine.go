@@ -91,7 +91,7 @@ func (c *validator) checkTicks(e *spec.Engine) {
 }
 
 // unanswered returns the timeout of a call, after which it is repeated at once, if twice the median and twice the mean
-// cost of the call, which is that of one way, are longer; else 0. Both ways take at most the median in one call of four.
+// cost of the call, which is that of one way, are longer; else 0. Both ways take at most the median once in four.
 func unanswered(cost *spec.Distribution, timeout spec.Duration) spec.Duration {
 	d := cost.Dist()
 	return plain.Either(2*min(d.Mean(), d.Sample(0.5)) > timeout.Std().Seconds(), timeout, 0)

@@ -262,8 +262,8 @@ func mayRetry(sc *spec.Scenario) bool {
 	return false
 }
 
-// answersLate reports whether the answer to a claim may come after its timeout, so that its jobs are handed back: always
-// where calls wait for each other, or for rows.
+// answersLate reports whether the answer to a claim may come after its timeout, so that its jobs are handed back:
+// always where calls wait for each other, or for rows.
 func answersLate(e *spec.Engine) bool {
 	s, jobs := &e.Store, min(e.Fetch.Batch, e.Workers+e.Fetch.Prefetch)
 	longest := 2*s.Claim.Dist().Sample(mostRun) + float64(jobs)*s.PerJob.Dist().Sample(mostRun)

@@ -89,8 +89,8 @@ func TestMemoryFollowsLiveJobs(t *testing.T) {
 	if n := len(m.rows.chunks); n != 1 {
 		t.Errorf("%d chunks of rows, want 1", n)
 	}
-	if n := len(m.index.heads); n > 4*max(most, smallestIndex/4) {
-		t.Errorf("%d hashes of index for %d jobs", n, most)
+	if n := len(m.index.slots); n > 4*max(most, smallestIndex/4) {
+		t.Errorf("%d slots of index for %d jobs", n, most)
 	}
 	if n := cap(m.waiting.batch); n > 2048 {
 		t.Errorf("room for %d jobs due at one instant", n)

@@ -107,8 +107,8 @@ func TestIndexAgainstMap(t *testing.T) {
 		stride := engine.JobID(rapid.SampledFrom([]uint64{1, 64, 1 << 32, 1<<40 + 1, 1<<63 + 1}).Draw(t, "stride"))
 		t.Repeat(map[string]func(*rapid.T){
 			"": func(t *rapid.T) {
-				if x.used != len(want) || x.used > len(x.heads) || x.used*4 < len(x.heads) && len(x.heads) > smallestIndex || len(x.heads) < smallestIndex {
-					t.Fatalf("%d hashes, %d used, want %d", len(x.heads), x.used, len(want))
+				if x.used != len(want) || x.used*4 > len(x.slots)*3 || x.used*4 < len(x.slots) && len(x.slots) > smallestIndex {
+					t.Fatalf("%d slots, %d used, want %d", len(x.slots), x.used, len(want))
 				}
 				for _, id := range ids {
 					if got := x.find(&s, id); got != want[id] {
@@ -134,7 +134,7 @@ func TestIndexAgainstMap(t *testing.T) {
 				n := min(len(ids), rapid.IntRange(1, 800).Draw(t, "n"))
 				at := rapid.IntRange(0, len(ids)-n).Draw(t, "from")
 				for _, id := range ids[at : at+n] {
-					x.remove(&s, id, want[id])
+					x.remove(id, want[id])
 					s.release(want[id], s.at(want[id]))
 					delete(want, id)
 				}

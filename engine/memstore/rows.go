@@ -149,83 +149,96 @@ func (s *slab[T]) reach(ref uint32) *T {
 	return &chunk[ref&chunkMask]
 }
 
-// index is a hash table from job ID to row. Rows of equal hash are linked: three for each four hashes at most, since a
-// row that is passed over is read from memory. The table doubles then, and halves when less than a quarter full.
+// index is a hash table from job ID to row, with open addressing and linear probing. It doubles when three quarters
+// full and halves when less than a quarter full. A slot holds half the hash of the ID and the row's number, so that few
+// probes read other rows.
 type index struct {
-	heads []uint32 // by hash, the first row; 0: none. Their number is a power of two
-	next  []uint32 // by row, the next one of its hash; 0: none
+	slots []uint64 // half of the hash << 32 | row; 0: empty. Their number is a power of two
 	used  int
 }
 
 const smallestIndex = chunkSize
 
-func (x *index) init() { x.heads = make([]uint32, smallestIndex) }
+func (x *index) init() { x.slots = make([]uint64, smallestIndex) }
 
-// head returns the link to the first row whose job ID has the hash of id: Fibonacci hashing (Knuth, The Art of Computer
-// Programming 3, 6.4).
-func (x *index) head(id engine.JobID) *uint32 {
-	return &x.heads[uint64(id)*0x9E3779B97F4A7C15>>32*uint64(len(x.heads))>>32]
+// half returns the upper half of a job ID's hash: Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4).
+func half(id engine.JobID) uint64 { return uint64(id) * 0x9E3779B97F4A7C15 >> 32 }
+
+// home returns the slot (entry) of the hash table at which the search for an ID starts, given half of its hash.
+func (x *index) home(half uint64) int { return int(half * uint64(len(x.slots)) >> 32) }
+
+// after returns the slot behind slot i in the order of probes.
+func (x *index) after(i int) int { return (i + 1) & (len(x.slots) - 1) }
+
+// slot returns the entry of the hash table with a job ID, h being half its hash, or the empty one where a search ends.
+func (x *index) slot(s *rows, id engine.JobID, h uint64) int {
+	for i := x.home(h); ; i = x.after(i) {
+		if v := x.slots[i]; v == 0 || v>>32 == h && s.at(uint32(v)).id == id {
+			return i
+		}
+	}
 }
 
-// find returns the row of the job with an ID; 0 if there is none.
 func (x *index) find(s *rows, id engine.JobID) uint32 {
-	ref := *x.head(id)
-	for ref != 0 && s.at(ref).id != id {
-		ref = x.next[ref]
-	}
-	return ref
+	return uint32(x.slots[x.slot(s, id, half(id))])
 }
 
 // insert adds a job's row to the hash table of job IDs, and reports whether its ID is new: if not, it adds nothing.
 func (x *index) insert(s *rows, id engine.JobID, ref uint32) bool {
-	if x.find(s, id) != 0 {
+	if (x.used+1)*4 > len(x.slots)*3 {
+		x.resize(2 * len(x.slots))
+	}
+	h := half(id)
+	i := x.slot(s, id, h)
+	if x.slots[i] != 0 {
 		return false
 	}
-	if x.used++; x.used*4 > len(x.heads)*3 {
-		x.resize(s, 2*len(x.heads))
-	}
-	x.link(id, ref)
+	x.used++
+	x.slots[i] = h<<32 | uint64(ref)
 	return true
 }
 
-func (x *index) link(id engine.JobID, ref uint32) {
-	for int(ref) >= len(x.next) {
-		x.next = append(x.next, 0)
+// remove deletes a job from the hash table; it moves later entries of the probe sequence back instead of using
+// tombstones.
+func (x *index) remove(id engine.JobID, ref uint32) {
+	slots, n := x.slots, len(x.slots)
+	h := half(id)
+	i := x.home(h)
+	for slots[i] != h<<32|uint64(ref) {
+		i = x.after(i)
 	}
-	head := x.head(id)
-	x.next[ref], *head = *head, ref
-}
-
-func (x *index) remove(s *rows, id engine.JobID, ref uint32) {
-	link := x.head(id)
-	for *link != ref {
-		link = &x.next[*link]
+	for j := x.after(i); slots[j] != 0; j = x.after(j) {
+		if fromHome := (j - x.home(slots[j]>>32)) & (n - 1); fromHome >= (j-i)&(n-1) {
+			slots[i] = slots[j]
+			i = j
+		}
 	}
-	*link = x.next[ref]
-	if x.used--; x.used*4 < len(x.heads) && len(x.heads) > smallestIndex {
-		x.resize(s, len(x.heads)/2)
+	slots[i] = 0
+	if x.used--; x.used*4 < n && n > smallestIndex {
+		x.resize(n / 2)
 	}
 }
 
 // all yields the rows of all jobs in the hash table, in an order that depends on their IDs.
 func (x *index) all(yield func(ref uint32) bool) {
-	for _, ref := range x.heads {
-		for ; ref != 0; ref = x.next[ref] {
-			if !yield(ref) {
-				return
-			}
+	for _, v := range x.slots {
+		if v != 0 && !yield(uint32(v)) {
+			return
 		}
 	}
 }
 
-func (x *index) resize(s *rows, n int) {
-	old := x.heads
-	x.heads = make([]uint32, n)
-	for _, ref := range old {
-		for ref != 0 {
-			next := x.next[ref]
-			x.link(s.at(ref).id, ref)
-			ref = next
+func (x *index) resize(n int) {
+	old := x.slots
+	x.slots = make([]uint64, n)
+	for _, v := range old {
+		if v == 0 {
+			continue
 		}
+		i := x.home(v >> 32)
+		for x.slots[i] != 0 {
+			i = x.after(i)
+		}
+		x.slots[i] = v
 	}
 }

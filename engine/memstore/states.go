@@ -177,6 +177,6 @@ func (s *Store) forget(ref uint32, r *row) {
 	if s.payloads.chunks != nil {
 		*s.payloads.reach(ref) = nil
 	}
-	s.index.remove(&s.rows, r.id, ref)
+	s.index.remove(r.id, ref)
 	s.rows.release(ref, r)
 }

@@ -189,12 +189,15 @@ func TestPushNamesItsEvent(t *testing.T) {
 // TestNodeSet holds a set of nodes against a slice of truths.
 func TestNodeSet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		nodes := rapid.SampledFrom([]int{1, 63, 64, 65, 4096, 4097, 10_000}).Draw(t, "nodes")
+		nodes := rapid.SampledFrom([]int{1, 63, 64, 65, 4096, 4097, 10_000, 270_000}).Draw(t, "nodes")
 		var s nodeSet
 		s.init(nodes)
 		in := make([]bool, nodes)
 		for range rapid.IntRange(1, 50).Draw(t, "steps") {
 			i := rapid.IntRange(0, nodes-1).Draw(t, "node")
+			if rapid.Bool().Draw(t, "crowded") { // few words, of which each has several nodes
+				i = min(nodes-1, rapid.SampledFrom([]int{0, 62, 126, 4094, 262_142}).Draw(t, "word")+i%4)
+			}
 			in[i] = rapid.Bool().Draw(t, "in")
 			s.put(int32(i), in[i])
 			from := rapid.IntRange(0, nodes).Draw(t, "from")

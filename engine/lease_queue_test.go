@@ -123,3 +123,20 @@ func TestDueOnce(t *testing.T) {
 		t.Errorf("%d leases came", came)
 	}
 }
+
+// TestLeaseQueueGrowsInTime fills a queue of leases but for a void entry and adds more: it doubles at once, since it would
+// look for void entries at each further lease otherwise.
+func TestLeaseQueueGrowsInTime(t *testing.T) {
+	var leases leaseTable
+	q := leaseQueue{of: forBeat}
+	for n := range 1025 {
+		s, h := leases.hold(&Lease{Job: Job{ID: JobID(n + 1)}}, 0)
+		q.add(&leases, s, h, Time(n))
+		if n == 1000 {
+			leases.release(s)
+		}
+	}
+	if len(q.ring) != 2048 || q.tail-q.head != 1024 {
+		t.Errorf("room for %d entries, of which %d are taken, want 2048 and 1024", len(q.ring), q.tail-q.head)
+	}
+}

@@ -16,7 +16,8 @@ const (
 var nothing = [numPurposes]Time{Never, Never, Never, Never, Never}
 
 // slotTime is the entry of the lease in a slot of the lease table in a queue or a heap, by time. It is void once the
-// lease has another time for that purpose: void entries are not searched for, but skipped when they reach the front.
+// lease has another time for that purpose: void entries are not searched for, but skipped when they reach the front. An
+// entry of an earlier lease of the slot stands for the present one if that has the same time: whichever comes first.
 type slotTime struct {
 	at   Time
 	slot Slot

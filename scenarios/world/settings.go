@@ -30,7 +30,7 @@ func Settings(sc *scenarios.Scenario) measure.Settings {
 	s := measure.Settings{
 		Scenario: sc.Name, Description: sc.Description, ConfigHash: sc.ConfigHash(),
 		Duration: sc.Duration.Std(), Drain: sc.Drain.Std(), Warmup: sc.Warmup.Std(),
-		Bucket: bucket(max(sc.Duration.Std(), sc.Drain.Std()/10)), Nodes: int(sc.Engine.Nodes),
+		Bucket: bucket(max(sc.Duration.Std(), sc.Drain.Std()/100)), Nodes: int(sc.Engine.Nodes),
 		Workers: int(sc.Engine.Workers), Storms: Windows(sc), Objectives: objectivesOf(sc), Asked: sc.Asked(),
 		Baseline: sc.PoliciesNamed(sc.Baseline)[0],
 		Tenants:  sc.TenantNames(), CopyBits: spec.CopyBits,
@@ -138,8 +138,8 @@ func objectivesOf(sc *scenarios.Scenario) []measure.Objective {
 	return all
 }
 
-// bucket returns a round width of the time buckets of time series, which divides the duration of a run, or a tenth of
-// its drain if that is longer, into 300 to 720 parts: a simulation holds at most 8,000 buckets.
+// bucket returns a round width of the time buckets of time series, which divides the duration of a run, or a
+// hundredth of its drain if that is longer, into 300 to 720 parts: a simulation holds at most 73,000 buckets.
 func bucket(duration time.Duration) time.Duration {
 	thousandths, sixtieths := []time.Duration{1, 2, 5, 10, 20, 50, 100, 200, 500}, []time.Duration{1, 2, 5, 10, 15, 30}
 	for _, width := range []struct {

@@ -45,7 +45,7 @@ func TestDrainBuckets(t *testing.T) {
 	for _, tt := range []struct {
 		drain  string
 		bucket time.Duration
-	}{{"10s", 20 * time.Millisecond}, {"100s", 20 * time.Millisecond}, {"1000h", 10 * time.Minute}} {
+	}{{"10s", 20 * time.Millisecond}, {"1000s", 20 * time.Millisecond}, {"1000h", time.Minute}} {
 		sc := load(t, "duration: 10s\ndrain: "+tt.drain+"\njobs: [{class: a, arrivals: {process: poisson, rate: 1/s}, service: 1s}]\n")
 		if got := Settings(sc).Bucket; got != tt.bucket {
 			t.Errorf("drain %s: bucket of %v, want %v", tt.drain, got, tt.bucket)

@@ -26,7 +26,7 @@ type budget struct {
 // budgets has a row for each package: its budget and its goal. `go test ./scripts -run Budgets -v` prints the figures
 // of today, and with -rewrite they become the ceilings.
 var budgets = []budget{
-	{"engine", 3309, 2850},
+	{"engine", 3312, 2850},
 	{"engine/bound", 60, 28}, // of which policies and the checker know: neither knows the other
 	{"engine/check", 3194, 1650},
 	{"engine/dist", 1027, 1020},
@@ -35,8 +35,8 @@ var budgets = []budget{
 	{"engine/keyed", 66, 66},
 	{"engine/live", 1295, 1300},
 	{"engine/live/metrics", 308, 280}, // for Prometheus, which package live does without
-	{"engine/memstore", 2821, 2250},
-	{"engine/pgstore", 2918, 2130},
+	{"engine/memstore", 2837, 2250},
+	{"engine/pgstore", 2932, 2130},
 	{"engine/pgstore/pgserver", 521, 500},
 	{"engine/quantity", 804, 480},
 	{"engine/sim", 1820, 1400},
@@ -49,7 +49,7 @@ var budgets = []budget{
 	{"scenarios/checks", 450, 300},
 	{"scenarios/diagnostics", 531, 559},
 	{"scenarios/estimate", 591, 250},
-	{"scenarios/imports", 4352, 3650},
+	{"scenarios/imports", 4353, 3650},
 	{"scenarios/origins", 226, 150}, // qsim explain
 	{"scenarios/pool", 118, 100},
 	{"scenarios/reference", 627, 700},
@@ -58,16 +58,16 @@ var budgets = []budget{
 	{"scenarios/study", 4993, 3000},
 	{"scenarios/trace", 1513, 1250},
 	{"scenarios/tree", 500, 444}, // YAML with positions
-	{"scenarios/validate", 1070, 600},
+	{"scenarios/validate", 1079, 600},
 	{"scenarios/verify", 3248, 2600},
-	{"scenarios/world", 4665, 2700},
-	{"results", 4292, 2300},
+	{"scenarios/world", 4669, 2700},
+	{"results", 4325, 2300},
 	{"results/measure", 4658, 3150},
 	{"results/plain", 503, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
-	{"results/report", 6323, 4300}, // of which 300 are the canvas of pixels
-	{"results/text", 1490, 1700},
+	{"results/report", 6321, 4300}, // of which 300 are the canvas of pixels
+	{"results/text", 1480, 1700},
 	{"cmd/bench", 4820, 3000}, // of which 90 find out when claims see new jobs
-	{"cmd/cli", 4904, 3600},
+	{"cmd/cli", 4906, 3600},
 	{"cmd/input", 169, 100},
 	{"cmd/play", 1110, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 80_657, 56_000
+	mostLines, goalLines             = 80_727, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

@@ -39,7 +39,7 @@ var budgets = []budget{
 	{"engine/pgstore", 2932, 2130},
 	{"engine/pgstore/pgserver", 521, 500},
 	{"engine/quantity", 804, 480},
-	{"engine/sim", 1820, 1400},
+	{"engine/sim", 1821, 1400},
 	{"engine/unfinished", 21, 21}, // of which memstore, check, measure and world know: a type of each before
 	{"policies", 2662, 1850},
 	{"scenarios", 1100, 800},      // the language with the rooms below it: 4,700 in all
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 80_727, 56_000
+	mostLines, goalLines             = 80_728, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

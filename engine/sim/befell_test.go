@@ -136,6 +136,32 @@ func TestStoreErrorsAreTold(t *testing.T) {
 	}
 }
 
+// failing is a store whose first claims fail.
+type failing struct {
+	sim.Store
+	claims *int
+}
+
+func (f failing) Claim(ctx context.Context, by engine.EngineID, p engine.Plan, ttl time.Duration, dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
+	if *f.claims++; *f.claims <= 3 {
+		return dst, 0, engine.ErrUnavailable
+	}
+	return f.Store.Claim(ctx, by, p, ttl, dst)
+}
+
+// TestFailedCallsDoNotStick lets claims fail at the store: no later call is refused, whose record it uses again.
+func TestFailedCallsDoNotStick(t *testing.T) {
+	w := quietWorld(t, 20)
+	w.config.Until = engine.Time(time.Hour)
+	for op := range w.links.OneWay {
+		w.links.OneWay[op] = drawn(t)(dist.Constant(0.001))
+	}
+	w.wrap = func(m *memstore.Store) sim.Store { return failing{m, new(int)} }
+	if w.start().Run(); w.ledger.n[engine.Acked] != 20 {
+		t.Errorf("%d of 20 jobs are done", w.ledger.n[engine.Acked])
+	}
+}
+
 // TestClockOutlivesItsProcess sets a clock ahead for ever: the process that comes after the one that dies has it too.
 func TestClockOutlivesItsProcess(t *testing.T) {
 	w := quietWorld(t, 300)

@@ -11,13 +11,14 @@ import (
 // message is a call on its way to the store, or its answer on the way back. A freed message is reused as it is: its
 // fields keep their values until they are set again.
 type message struct {
-	engine.Call
-	fate Fate        // meaningful if the network was asked; else its fields but Delay are zero
-	from *node       // node whose call it is
-	at   engine.Time // time at which it arrives
-	seq  uint64      // sequence number of that event
-	next *message    // next one on its way
-	ref  uint32      // index in Sim.messages
+	engine.Call                 // Err is at first the error with which the store answers without executing it; nil: none
+	from            *node       // node whose call it is
+	at              engine.Time // time at which it arrives
+	seq             uint64      // sequence number of that event
+	next            *message    // next one on its way
+	partial         float64     // see Fate
+	loseReply, echo bool        // see Fate
+	ref             uint32      // index in Sim.messages
 }
 
 // message returns a free message for a call of the node, to be released after its answer.
@@ -37,30 +38,29 @@ func (n *node) Call() *engine.Call {
 func (n *node) Send(c *engine.Call) {
 	s, m := n.sim, n.calling
 	if d := s.oneWay[c.Op]; d >= 0 {
+		m.Err = nil
 		s.queue.pushNext(&s.queue.requests, s.now+engine.Time(d), request, m)
 		return
 	}
-	m.fate = s.cfg.Network.Request(s.now, c)
-	if m.fate.LoseRequest {
+	fate := s.cfg.Network.Request(s.now, c)
+	if fate.LoseRequest {
 		s.messages.release(m.ref)
 		return
 	}
-	if m.fate.Partial > 0 {
-		m.Batch.Outcomes = slices.Clone(m.Batch.Outcomes) // copied, since it is changed
-	}
-	at := s.now.Add(m.fate.Delay)
+	m.Err, m.partial, m.loseReply, m.echo = fate.Refuse, fate.Partial, fate.LoseReply, fate.Echo
+	at := s.now.Add(fate.Delay)
 	s.queue.pushNext(&s.queue.requests, at, request, m)
-	if m.fate.Duplicate {
+	if fate.Duplicate {
 		twin := n.message()
 		twin.CopyFrom(c)
-		twin.fate = m.fate
+		twin.Err, twin.partial, twin.loseReply, twin.echo = m.Err, m.partial, m.loseReply, m.echo
 		s.queue.pushNext(&s.queue.requests, at, request, twin)
 	}
 }
 
 // execute executes a call at the store, records its effects, wakes nodes for jobs made ready and sends the answer back.
 func (s *Sim) execute(m *message) {
-	if m.fate.Partial > 0 {
+	if m.partial > 0 {
 		s.refuseSome(m)
 	}
 	var rows *Rows
@@ -68,7 +68,7 @@ func (s *Sim) execute(m *message) {
 		s.countRows()
 		rows = &s.rows
 	}
-	m.Execute(context.Background(), s.serves, m.fate.Refuse)
+	m.Execute(context.Background(), s.serves, m.Err)
 	if rows != nil && m.Op == engine.OpClaim && m.Err == nil {
 		s.rows.Ahead = s.store.Passed()
 	}
@@ -87,7 +87,7 @@ func (s *Sim) execute(m *message) {
 			s.wake(len(m.Promoted))
 		}
 	}
-	if m.fate.LoseReply && len(s.admission.limits) == 0 {
+	if m.loseReply && len(s.admission.limits) == 0 {
 		s.messages.release(m.ref)
 		return
 	}
@@ -118,16 +118,17 @@ func (s *Sim) madeReady(m *message) (n int) {
 
 // refuseSome draws which outcomes of a commit the store leaves unapplied, under a fault that refuses a share.
 func (s *Sim) refuseSome(m *message) {
+	m.Batch.Outcomes = slices.Clone(m.Batch.Outcomes) // the engine may send them again
 	for i := range m.Batch.Outcomes {
 		o := &m.Batch.Outcomes[i]
-		o.Refused = s.cfg.Rand.Uniform(keyed.ForStore, uint64(o.Job), uint64(m.ID), uint16(m.Engine.Node())) < m.fate.Partial
+		o.Refused = s.cfg.Rand.Uniform(keyed.ForStore, uint64(o.Job), uint64(m.ID), uint16(m.Engine.Node())) < m.partial
 	}
 }
 
 // answer handles the arrival or loss of an answer: the engine gets it, and the store may serve a call that waits.
 func (s *Sim) answer(m *message) {
 	s.admission.serving--
-	if m.fate.LoseReply {
+	if m.loseReply {
 		s.messages.release(m.ref)
 	} else {
 		s.deliverReply(m)
@@ -146,7 +147,7 @@ func (s *Sim) deliverReply(m *message) {
 			return
 		}
 		n.engine.Handle(s.now, &m.Call)
-		if m.fate.Echo {
+		if m.echo {
 			n.engine.Handle(s.now, &m.Call)
 		}
 		s.stepped(n)

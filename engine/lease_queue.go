@@ -1,6 +1,6 @@
 package engine
 
-// purpose is what a held lease waits for: a free worker, its due time, its next heartbeat, its timeout or its expiry.
+// purpose names a wait of a lease held by an engine: for a worker, its due time, heartbeat, timeout or expiry.
 type purpose uint8
 
 const (

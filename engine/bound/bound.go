@@ -14,7 +14,7 @@ type Promise struct {
 	Conserving bool           // no worker idles while a job is ready
 	Ranked     bool           // no job is claimed before a ready one of higher priority in the same term (part of a claim)
 	Ordered    bool           // claims go by Order (OldestReady, NewestReady: within a priority), fresh and retry alike
-	Order      engine.Order   //
+	Order      engine.Order   // order of the claims if Ordered
 	Rule       *engine.Rule   // parameters of Order; nil if it has none
 	Capped     bool           // each node has at most Cap retries in flight
 	Cap        int            // most retries in flight if Capped

@@ -52,8 +52,8 @@ type Rules struct {
 	Stalls bool
 	// Heeds reports whether handlers end at once when they are cancelled.
 	Heeds bool
-	// Priorities are those by job kind, the smallest the most urgent; kinds past the end have the last one's. None: no
-	// order is checked but OldestReady and NewestReady, among jobs of one kind.
+	// Priorities holds the priorities of jobs, by job kind, the smallest the most urgent; kinds past the end have the
+	// last one's. None: no order of claims is checked but OldestReady and NewestReady, among jobs of one kind.
 	Priorities []int16
 	// Commits is the longest time after Calm from the end of an execution until its outcome is committed, if it is the
 	// only one, plus CommitEach for each other outcome that its process has to commit. 0: not guaranteed.
@@ -119,7 +119,7 @@ type derived struct {
 	idle      bool               // workers are not idle for long while jobs are ready
 	recovers  bool               // leases that have ended are recovered in time
 	shares    bool               // the share num/den of claims is guaranteed to fresh jobs
-	num, den  int64              //
+	num, den  int64              // see shares
 	planned   bool               // a process begins only what its policy has planned
 	fills     bool               // claims use the whole capacity of their node
 	explained bool               // waits are explained by busy workers

@@ -56,6 +56,13 @@ const (
 	rowRepeated = 101 // one row: an earlier copy took effect
 )
 
+// awaitReplicas is the SQL query that makes its transaction wait, as it commits, for the replicas without which the
+// server answers no commit (synchronous_standby_names): it writes to the log, since one that only reads does not wait.
+// A commit whose caller went away while it waited is visible, and would be lost with the server: who is told of it, by
+// the answer to a repeated call, must find it at the replica that takes over.
+const awaitReplicas = `select count(pg_logical_emit_message(true, 'qsim', ''))
+	where current_setting('synchronous_standby_names') <> ''`
+
 // commitSQL returns the SQL statement that applies a batch of distinct jobs and records it, or only returns the results
 // if an earlier copy was applied. If that copy commits at the same time, a conflict of primary keys ends the statement,
 // see Commit. Batches of an engine that has been restarted and has committed since are not recorded any more: the store
@@ -123,9 +130,9 @@ k as (
 %s
 union all select %d, unnest(b.stale), 0, 0 from batches b, m `+
 		`where m.seen and b.node = $1 and b.generation = $2 and b.seq = $3
-union all select %d, 0, 0, 0 from m where m.seen`,
+union all select %d, 0, 0, (%s) from m where m.seen`,
 		strings.Join(counts, " + "), strings.Join(outcomes, " union all "), strings.Join(gone, " union all "),
-		strings.Join(done, "\nunion all "), rowStale, rowRepeated)
+		strings.Join(done, "\nunion all "), rowStale, rowRepeated, awaitReplicas)
 }
 
 // movesSQL returns the SQL text for outcomes that keep their jobs' rows: it locks the rows, reads their former and new

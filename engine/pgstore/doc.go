@@ -5,11 +5,13 @@
 //		Store: engine.StoreOptions{LapseAfter: -1, KeepDead: true},
 //	})
 //
-// Every call is one round trip: one statement, or a few that are sent together and commit together. A call that fails
-// with engine.ErrUnavailable may or may not have taken effect; connections are restored by themselves, so the caller
-// only needs to repeat the call. A repeated Enqueue fails with engine.ErrDuplicate if an earlier copy took effect and
-// any of its jobs is live, or dead and kept; done jobs are forgotten, and if all of them are done, they run once more.
-// Handlers that must not run twice use Effects, or another record of what they did.
+// Every call is one round trip: one statement, or a few that are sent together and commit together; an Enqueue of jobs
+// that are there already is two. A call that fails with engine.ErrUnavailable may or may not have taken effect;
+// connections are restored by themselves, so the caller only needs to repeat the call. A repeated Enqueue fails with
+// engine.ErrDuplicate if an earlier copy took effect and any of its jobs is live, or dead and kept; done jobs are
+// forgotten, and if all of them are done, they run once more. Handlers that must not run twice use Effects, or another
+// record of what they did. Where the server waits for replicas (synchronous_standby_names), an answer that something is
+// done, also by an earlier copy, means that a replica has it: a failover to that one loses none of it.
 //
 // One row is one job, from enqueuing until it is acked; a lease is a part of that row. To make the cost of a claim
 // independent of the other jobs in the table, each state has a separate index, and the statements make the planner use

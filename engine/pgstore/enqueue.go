@@ -2,8 +2,10 @@ package pgstore
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,7 +68,12 @@ func (s *Store) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
 		err = s.pool.SendBatch(ctx, s.insertion(jobs)).Close()
 	}
 	if err != nil {
-		return s.wrap(fmt.Sprintf("enqueue %d jobs", len(jobs)), err)
+		doing := fmt.Sprintf("enqueue %d jobs", len(jobs))
+		if err = s.wrap(doing, err); errors.Is(err, engine.ErrDuplicate) {
+			_, unsure := s.pool.Exec(ctx, awaitReplicas)
+			err = cmp.Or(s.wrap(doing, unsure), err)
+		}
+		return err
 	}
 	s.announceNew(jobs, time.Since(began))
 	return nil

@@ -29,6 +29,29 @@ type Place struct {
 	Start                     time.Time
 }
 
+// parent returns the folder that holds the folders of a scenario's runs.
+func (p Place) parent() string { return filepath.Join(p.Out, folderOf(p.Scenario)) }
+
+// Writable returns an error if Write would fail, for a command to notice before it simulates.
+func (p Place) Writable() error { return Writable(p.parent()) }
+
+// Writable returns an error if no file can be created in a folder or, if that does not exist, the folder itself cannot.
+// It leaves nothing behind.
+func Writable(folder string) error {
+	_, err := os.Lstat(folder)
+	if up := filepath.Dir(folder); errors.Is(err, fs.ErrNotExist) && up != folder {
+		return Writable(up)
+	}
+	if err != nil {
+		return err
+	}
+	probe, err := os.CreateTemp(folder, unfinished)
+	if err != nil {
+		return &fs.PathError{Op: "create files in", Path: folder, Err: errors.Unwrap(err)}
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
 // mostCollisions is the highest number of run folders of one scenario begun in one second.
 const mostCollisions = 1000
 
@@ -36,12 +59,7 @@ const mostCollisions = 1000
 // all: on an error nothing is left behind but the folders above it. The link "latest" beside the folder is set to it;
 // if only that fails, Write returns the folder with the error.
 func Write(at Place, files []File) (dir string, err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("write results: %w", err)
-		}
-	}()
-	parent := filepath.Join(at.Out, folderOf(at.Scenario))
+	parent := at.parent()
 	for i := range files {
 		if err := checkPath(files[i].Path); err != nil {
 			return "", err
@@ -90,13 +108,10 @@ func Write(at Place, files []File) (dir string, err error) {
 // Replace writes files into the existing folder of a run, in place of those with the same names. Each appears whole or
 // not at all; on an error some may have been replaced. It does not follow links that lead out of the folder.
 func Replace(dir string, files []File) error {
-	if err := put(dir, files, func(root *os.Root, path string, data []byte) error {
+	return put(dir, files, func(root *os.Root, path string, data []byte) error {
 		tidy(root, filepath.Dir(path))
 		return writeFile(root, path, data)
-	}); err != nil {
-		return fmt.Errorf("write results: %w", err)
-	}
-	return nil
+	})
 }
 
 // put writes files into a folder by the function write, one by one, with the folders that they need.

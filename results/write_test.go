@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"qsim/results/plain"
 )
 
 func place(out string) Place {
@@ -84,7 +86,7 @@ func TestWriteFailsCleanly(t *testing.T) {
 	}
 	for _, files := range [][]File{{{"a", nil}, {"a", nil}}, {{"a", nil}, {"a/b", nil}}, {{strings.Repeat("x", 300), nil}}} {
 		out := t.TempDir()
-		if dir, err := Write(place(out), files); err == nil || dir != "" || !strings.HasPrefix(err.Error(), "write results: ") {
+		if dir, err := Write(place(out), files); err == nil || dir != "" {
 			t.Errorf("wrote %q, %v", dir, err)
 		}
 		if left := tree(t, out); !slices.Equal(left, []string{"small"}) {
@@ -97,6 +99,35 @@ func TestWriteFailsCleanly(t *testing.T) {
 	}
 	if _, err := Write(place(blocked), nil); err == nil {
 		t.Error("wrote below a file")
+	}
+}
+
+// Writable finds, and leaves nothing behind, what Write would fail on at the end of a run.
+func TestWritable(t *testing.T) {
+	out := t.TempDir()
+	if err := os.WriteFile(filepath.Join(out, "file"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("nowhere", filepath.Join(out, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for folder, want := range map[string]string{"": "", "new/folder": "", "file": "not a directory", "file/folder": "not a directory",
+		"link": "no such file", strings.Repeat("x", 300): "too long"} {
+		err := place(filepath.Join(out, folder)).Writable()
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %q", folder, err, want)
+		}
+		if dir, err := Write(place(filepath.Join(out, folder)), nil); (err == nil) != (want == "") {
+			t.Errorf("%q: Write gives %q, %v", folder, dir, err)
+		} else if err == nil {
+			err = os.RemoveAll(filepath.Join(out, strings.Split(folder+"/", "/")[0], plain.When(folder == "", "small")))
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if left := tree(t, out); !slices.Equal(left, []string{"file", "link -> nowhere"}) {
+			t.Fatalf("%q: left %q", folder, left)
+		}
 	}
 }
 

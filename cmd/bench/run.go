@@ -13,6 +13,7 @@ import (
 
 	"qsim/cmd/input"
 	"qsim/cmd/ui"
+	"qsim/results"
 	"qsim/results/plain"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
@@ -161,6 +162,11 @@ func newSession(c *cobra.Command, f *runFlags) *session {
 
 // inSession calls measure with a session and a context that an interrupt cancels, and stops the stores afterwards.
 func inSession(c *cobra.Command, f *runFlags, measure func(s *session, ctx context.Context) error) (err error) {
+	if f.out != "" {
+		if err := ui.IOError("write results", results.Writable(f.out)); err != nil {
+			return err
+		}
+	}
 	s := newSession(c, f)
 	ctx, stop := s.console.Interruptible(c.Context(), keeping)
 	defer stop()

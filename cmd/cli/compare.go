@@ -107,6 +107,11 @@ func compare(c *cobra.Command, names []string, f *compareFlags) error {
 	if err != nil {
 		return err
 	}
+	if f.report != "" {
+		if err := ui.IOError("write report", pageWritable(f.report)); err != nil {
+			return err
+		}
+	}
 	ctx, stop := s.console.Interruptible(c.Context(), keeping)
 	defer stop()
 	var new results.Named

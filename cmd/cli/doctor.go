@@ -99,6 +99,12 @@ func (f *doctorFlags) diagnose(ctx context.Context, s *session, source study.Sou
 	if len(f.policies) > 0 && len(l.Scenario.Policies) > 1 {
 		return ui.UsageError("doctor judges one policy, not %d: give --policy once, with a label", len(l.Scenario.Policies))
 	}
+	out := s.folder("doctor", l.Scenario.Name, l.Scenario.ConfigHash())
+	if !f.noFiles {
+		if err := ui.IOError("write diagnosis", results.Writable(out)); err != nil {
+			return err
+		}
+	}
 	start := time.Now()
 	bars, done, all := s.progress("incidents", nil), new(atomic.Int64), cmp.Or(len(f.incidents), len(study.Incidents()))
 	bars.Set(l.Scenario.Name, 0, all)
@@ -117,7 +123,6 @@ func (f *doctorFlags) diagnose(ctx context.Context, s *session, source study.Sou
 		text.Suite{Name: found.Scenario, File: l.Name, Cases: found.Cases(f.strict)})
 	again := ""
 	if !f.noFiles {
-		out := s.folder("doctor", l.Scenario.Name, l.Scenario.ConfigHash())
 		err = ui.IOError("write diagnosis", storeDiagnosis(out, l.Scenario, found, result))
 		if err == nil && slices.ContainsFunc(found.Findings, func(f study.Finding) bool { return f.Scenario != nil }) {
 			again = "; a row again, with charts: qsim run " + shown(filepath.Join(out, "INCIDENT.yaml"))

@@ -20,6 +20,7 @@ import (
 
 	"qsim/cmd/input"
 	"qsim/cmd/ui"
+	"qsim/results"
 	"qsim/results/plain"
 	"qsim/scenarios/imports"
 	"qsim/scenarios/world"
@@ -123,7 +124,7 @@ func (f *importFlags) check(names []string) error {
 	if _, err := os.Stat(f.target.Scenario); err == nil && !f.target.Force {
 		return ui.UsageError("%s is there already; --force overwrites it", f.target.Scenario)
 	}
-	return nil
+	return ui.IOError("write scenario", results.Writable(filepath.Dir(f.target.Scenario)))
 }
 
 func runImport(c *cobra.Command, names []string, f *importFlags) error {

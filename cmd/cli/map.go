@@ -112,6 +112,12 @@ func runMap(c *cobra.Command, name string, f *mapFlags) error {
 			func() ([]study.Note, error) { return nil, m.plan.Check(ctx) }, "--x", "--y"); err != nil {
 			return err
 		}
+		if !f.noFiles {
+			place := results.Place{Out: f.out, Scenario: s.loaded.Scenario.Name}
+			if err := ui.IOError("write map", place.Writable()); err != nil {
+				return err
+			}
+		}
 		found, err := m.measure(ctx)
 		if err != nil {
 			return s.failure(s.loaded, err, "")

@@ -9,6 +9,7 @@ import (
 
 	"qsim/cmd/play"
 	"qsim/cmd/ui"
+	"qsim/results"
 	"qsim/scenarios"
 )
 
@@ -112,6 +113,9 @@ func writeStatic(c *cobra.Command, console *ui.Console, options play.Options, f 
 	page, err := play.NewStatic(f.static, options)
 	if err != nil {
 		return ui.UsageError("--static %s: %w", f.static, err)
+	}
+	if err := ui.IOError("write the page", results.Writable(f.static)); err != nil {
+		return err
 	}
 	ctx, stop := console.Interruptible(c.Context(), "interrupted: the page is not written")
 	defer stop()

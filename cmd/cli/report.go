@@ -81,6 +81,11 @@ func makeReports(c *cobra.Command, names []string, open bool, out string, within
 	if out != "" && len(folders) == 1 {
 		return ui.UsageError("--out %s: there is one run, and its page lies in its folder; an index needs several", out)
 	}
+	if out != "" {
+		if err := ui.IOError("write index", pageWritable(out)); err != nil {
+			return err
+		}
+	}
 	var last string // the page that was written last
 	written := func(page string) error {
 		last = page
@@ -287,7 +292,19 @@ func writeIndex(entries []report.IndexEntry, out string) (string, error) {
 	return out, ui.IOError("write index", writePage(out, page))
 }
 
+// pageWritable returns an error if writePage would fail.
+func pageWritable(file string) error {
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		return fmt.Errorf("%s is a folder", file)
+	}
+	return results.Writable(filepath.Dir(file))
+}
+
+// writePage writes a page to a file, and makes the folder that it lies in.
 func writePage(file string, page []byte) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+		return err
+	}
 	return results.Replace(filepath.Dir(file), []results.File{{Path: filepath.Base(file), Data: page}})
 }
 

@@ -177,6 +177,12 @@ func (s *session) fail(c *cobra.Command, i int, l loaded, err error) {
 func (s *session) one(ctx context.Context, l loaded) (ui.Exit, error) {
 	start := time.Now()
 	settings := world.Settings(l.Scenario)
+	place := results.Place{Out: s.flags.out, Scenario: settings.Scenario, ConfigHash: settings.ConfigHash, Start: start}
+	if !s.flags.noFiles {
+		if err := ui.IOError("write run", place.Writable()); err != nil {
+			return ui.ExitIO, err
+		}
+	}
 	for _, miss := range checked.Misses(l.Scenario) {
 		s.console.Note("%s: %s", l.Name, miss)
 	}
@@ -210,7 +216,7 @@ func (s *session) one(ctx context.Context, l loaded) (ui.Exit, error) {
 	if s.flags.format != "junit" { // before charts are drawn; the files are written even if nobody reads the table
 		printed = s.print(result, "", "")
 	}
-	path, err := s.store(l, summary, start)
+	path, err := s.store(l, summary, place)
 	if err = cmp.Or(printed, err, s.lastLine(path, note)); err != nil {
 		return ui.ExitIO, err
 	}
@@ -249,34 +255,33 @@ func (s *session) simulate(ctx context.Context, sc *scenarios.Scenario, settings
 }
 
 // store writes the files of a run and returns the path of its report, "" under --no-files.
-func (s *session) store(l loaded, summary *results.Summary, start time.Time) (string, error) {
+func (s *session) store(l loaded, summary *results.Summary, place results.Place) (string, error) {
 	if s.flags.noFiles {
 		return "", nil
 	}
 	here, err := os.Getwd()
 	if err != nil {
-		return "", ui.IOError("write results", err)
+		return "", ui.IOError("write run", err)
 	}
 	info := results.RunInfo{
-		Started: start.UTC(), Took: time.Since(start).Seconds(), Command: os.Args, Folder: here,
+		Started: place.Start.UTC(), Took: time.Since(place.Start).Seconds(), Command: os.Args, Folder: here,
 		Version: ui.Version, Commit: ui.Commit(), GoVersion: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
 		CPUs: runtime.GOMAXPROCS(0),
 	}
 	files, err := results.Files(summary, info, l.Scenario.Resolved())
 	if err != nil {
-		return "", ui.IOError("write results", err)
+		return "", ui.IOError("write run", err)
 	}
 	stored, err := results.ReadStored(reader(files)) // drawn from the stored files, as qsim report does
 	if err != nil {
-		return "", ui.IOError("write results", err)
+		return "", ui.IOError("write run", err)
 	}
 	drawn, err := drawn(stored)
 	if err != nil {
-		return "", ui.IOError("write results", err)
+		return "", ui.IOError("write run", err)
 	}
 	files, missing := input.WithData(append(files, drawn...), l.Scenario)
-	folder, err := results.Write(results.Place{Out: s.flags.out, Scenario: summary.Scenario,
-		ConfigHash: summary.ConfigHash, Start: start}, files)
+	folder, err := results.Write(place, files)
 	if folder == "" {
 		return "", ui.IOError("write run", err)
 	}

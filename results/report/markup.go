@@ -211,9 +211,9 @@ func (m *markup) fragment(p *page) {
 	m.put(`<h2 class="headline">`)
 	m.phrases(p.Headline)
 	m.put("</h2>\n")
-	if len(p.Price) > 0 {
+	if len(p.Subhead) > 0 {
 		m.put(`<p class="price">`)
-		m.phrases(p.Price)
+		m.phrases(p.Subhead)
 		m.put("</p>")
 	}
 	m.put("\n%s\n", p.Table)

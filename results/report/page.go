@@ -61,7 +61,7 @@ func newPage(sum *results.Summary, t *results.Table) *page {
 		p.Table = template.HTML(m.String())
 		p.More = plain.Count(front, func(shown bool) bool { return !shown })
 	}
-	p.Headline, p.Price = p.headline(results.FindingOf(sum, t))
+	p.Headline, p.Subhead = p.headline(results.FindingOf(sum, t))
 	p.Warnings = plain.Map(sum.Warnings, clean)
 	return p
 }
@@ -96,7 +96,7 @@ func Fragment(sum *results.Summary, version string) ([]byte, error) {
 type page struct {
 	Name, Version, Description string
 	Scene, Facts               []string
-	Headline, Price            []phrase
+	Headline, Subhead          []phrase // Subhead: price of the finding or, of a comparison, what differs in the scenario
 	Warnings, Absent           []string
 	Table                      template.HTML
 	Alike                      string           // a line with the metrics that are the same under all policies

@@ -35,9 +35,11 @@ func ComparePage(base, new *results.Summary, c *results.Comparison, version stri
 		return "config " + clean(s.ConfigHash) + ", seeds " + seedRanges(s.Seeds)
 	}
 	p.Facts = []string{"qsim " + p.Version, "base: " + about(&c.Base), "new: " + about(&c.New)}
-	p.Facts = append(p.Facts, plain.Map(c.KeyWords(), clean)...)
 	p.Warnings = plain.Map(c.Warnings, clean)
 	p.Headline = []phrase{{Text: changed(c, d.table)}}
+	if keys := plain.Map(c.KeyWords(), clean); len(keys) > 0 {
+		p.Subhead = []phrase{{Text: "What differs in the scenario: " + strings.Join(keys, "; ") + "."}}
+	}
 	shown, others := changeTables(c)
 	if len(shown.Rows) > 0 {
 		p.Sections = append(p.Sections, section{family: family{ID: "changes", Heading: "What became different"},

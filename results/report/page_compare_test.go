@@ -89,6 +89,7 @@ func TestMagnitude(t *testing.T) {
 
 func TestComparePage(t *testing.T) {
 	base, new, c := compared()
+	c.Keys = []results.KeyChange{{Key: "engine.workers", Base: "8", New: "6"}, {Key: "storms.down", New: "<b>"}}
 	page, err := ComparePage(base, new, c, "v0.1.0")
 	if err != nil {
 		t.Fatal(err)
@@ -98,6 +99,7 @@ func TestComparePage(t *testing.T) {
 		t.Error("two pages of the same differ")
 	}
 	wantWords(t, page, "retry-storm · base before · new after · 10 seeds", "Shared FIFO: p99 wait of fresh jobs in payments-down 4m04s, was 2m43s",
+		"What differs in the scenario: engine.workers: 8 → 6; storms.down: – → <b>.",
 		"What became different", "Shared FIFO p99 wait of fresh jobs in payments-down 2m43s 4m04s +1m21s", "No difference is shown in 4 other numbers.", "base: config 0a, seeds 1–10")
 	tb := browsertest.OpenFile(t, page, 1100)
 	tb.Until(ready)

@@ -56,6 +56,9 @@ func (s *storm) strike(ctx context.Context, kind faultKind) {
 		s.busy.Go(func() { s.lock(ctx, d) }) // others strike those who wait for it
 	case takeAllSlots:
 		s.exhaust(ctx, s.between(200*time.Millisecond, time.Second))
+	case failover, cutFailover:
+		s.failOver(ctx, kind == cutFailover)
+		s.note(string(kind), 1)
 	case fullDisk:
 		s.fill(ctx, s.between(500*time.Millisecond, 2*time.Second))
 	}

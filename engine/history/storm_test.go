@@ -60,6 +60,7 @@ type plan struct {
 	fence  engine.Fence
 	whole  bool   // see engineConfig; dead jobs are also redriven
 	forget bool   // the enqueuer's store forgets jobs
+	paired bool   // the server has a replica, which may take over
 	disk   string // a folder on a small disk, for the server's files; empty: where temporary files are kept
 }
 
@@ -68,6 +69,7 @@ type storm struct {
 	plan
 	t       *testing.T
 	server  *pgserver.Server
+	replica *pgserver.Server // nil: none
 	folder  string
 	random  *rand.Rand // random numbers of the faults, drawn by one goroutine
 	workers [workers]worker
@@ -195,8 +197,16 @@ func weather(t *testing.T, p plan) (*storm, *history.Report) {
 	if p.disk != "" {
 		maps.Copy(settings, map[string]string{"shared_buffers": "16MB", "max_wal_size": "64MB", "min_wal_size": "32MB"})
 	}
+	if p.paired {
+		settings["synchronous_standby_names"] = "*"
+	}
 	s.server = startServer(t, pgserver.Options{Settings: settings, Folder: p.disk})
-	store, err := pgstore.Open(ctx, s.server.DSN(), pgstore.Options{Schema: schema, Store: storeOptions(p.fence, p.whole), Connections: 2})
+	if p.paired {
+		second := startServer(t, pgserver.Options{Settings: settings})
+		second.Halt(true)
+		s.replicate(ctx, second)
+	}
+	store, err := pgstore.Open(ctx, s.dsn(), pgstore.Options{Schema: schema, Store: storeOptions(p.fence, p.whole), Connections: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +317,7 @@ func causes(calls []history.Call) map[string]int {
 // start starts a worker; in a storm some have small statement timeouts, afterwards all are patient.
 func (s *storm) start(i int, stormy bool) {
 	s.born++
-	dsn := s.server.DSN() + " application_name=worker connect_timeout=2"
+	dsn := s.dsn() + " application_name=worker connect_timeout=2"
 	if stormy && s.born%2 == 0 {
 		dsn += fmt.Sprintf(" statement_timeout=%d", 20+s.random.IntN(60))
 		s.note("worker with a statement timeout", 1)

@@ -2,7 +2,6 @@ package pgstore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -124,38 +123,18 @@ func (s *Store) announce(ctx context.Context) {
 	}
 }
 
-// shortestPause and longestPause bound the pauses between attempts to connect and listen for notifications.
-const (
-	shortestPause = 50 * time.Millisecond
-	longestPause  = 2 * time.Second
-)
-
-// Listen calls wake when jobs may have become ready, also by becoming due, as live.Announcer does. When a connection is
-// lost it connects again, and calls wake as for many jobs, since notifications may have been missed. It returns an
-// error only if the server denies access.
+// Listen calls wake when jobs may have become ready, also by becoming due, as live.Announcer does: as for many jobs when
+// it has begun to listen, since notifications may have been missed before. It returns an error once its connection is
+// lost, or if there is none.
 func (s *Store) Listen(ctx context.Context, wake func()) error {
-	rest := shortestPause
-	for {
-		heard, err := s.listenOnce(ctx, wake)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err = wrap("listen", err); errors.Is(err, ErrDenied) {
-			return err
-		}
-		if heard {
-			rest = shortestPause
-		}
-		pause(ctx, rest)
-		rest = min(2*rest, longestPause)
-	}
+	return wrap("listen", s.listen(ctx, wake))
 }
 
-// listenOnce listens, and calls wake, on one connection until that breaks; it returns whether it listened at all.
-func (s *Store) listenOnce(ctx context.Context, wake func()) (bool, error) {
+// listen listens, and calls wake, on one connection until that breaks or ctx is done.
+func (s *Store) listen(ctx context.Context, wake func()) error {
 	conn, err := pgx.ConnectConfig(ctx, s.pool.Config().ConnConfig)
 	if err != nil {
-		return false, err
+		return err
 	}
 	s.listening.Store(conn, nil)
 	defer func() {
@@ -165,14 +144,14 @@ func (s *Store) listenOnce(ctx context.Context, wake func()) (bool, error) {
 		_ = conn.Close(closing)
 	}()
 	if _, err := conn.Exec(ctx, "listen "+quoted(s.schema)); err != nil {
-		return false, err
+		return err
 	}
 	due, ready, since := time.Now(), 0, int64(0) // it asks at once
 	for {
 		told, err := listenUntil(ctx, conn, due)
 		switch {
 		case err != nil:
-			return true, err
+			return err
 		case told == nil:
 			first := since == 0
 			if due, ready, since, err = s.nextDue(ctx, conn, since); first {
@@ -187,7 +166,7 @@ func (s *Store) listenOnce(ctx context.Context, wake func()) (bool, error) {
 			wake()
 		}
 		if err != nil {
-			return true, err
+			return err
 		}
 	}
 }

@@ -237,56 +237,62 @@ func (s *scripted) notify(text string) {
 	s.send(b, &pgproto3.NotificationResponse{PID: 1, Channel: "work", Payload: text})
 }
 
-// TestListenConnectsAgain listens to a server that comes and goes: it tries again after 50 ms, then after twice as long
-// each time and at last every 2 s, from the beginning once it has listened; it wakes many engines whenever it has begun
-// to listen, as notifications of as many jobs may have been lost, and none before. It ends when the server denies access, and when it is told to.
-func TestListenConnectsAgain(t *testing.T) {
-	const ms = time.Millisecond
-	synctest.Test(t, func(t *testing.T) {
-		refused := []string{cutOff, "25006"} // the second is a standby
-		server := &scripted{down: 7}
-		server.answer = func(sql, _ string) (time.Duration, string) {
-			if sql == `listen "work"` {
-				return -1, next(&refused)
-			}
-			return -1, ""
-		}
-		s := server.store(t, engine.StoreOptions{})
-		listening, stop := context.WithCancel(t.Context())
-		done := make(chan error, 1)
-		go func() { done <- s.Listen(listening, server.wake) }()
-		want := func(what string, dialed, woken, tries, wakes []time.Duration) {
-			t.Helper()
-			if !slices.Equal(dialed, tries) || !slices.Equal(woken, slices.Repeat(wakes, mostReady)) {
-				t.Errorf("%s: tried to connect after %v, want %v; woke engines after %v, want %v", what, dialed, tries,
-					woken, wakes)
-			}
-		}
-		time.Sleep(10 * time.Second)
-		dialed, woken := server.restart(true, 0)
-		want("nobody listens, then it may not, then it may", dialed, woken, []time.Duration{0, 50 * ms, 150 * ms, 350 * ms,
-			750 * ms, 1550 * ms, 3150 * ms, 5150 * ms, 7150 * ms, 9150 * ms}, []time.Duration{9150 * ms})
-		time.Sleep(time.Second)
-		dialed, woken = server.restart(true, 0, "57P03", "57P03") // it is starting up
-		want("the connection is lost", dialed, woken, []time.Duration{50 * ms}, []time.Duration{50 * ms})
-		time.Sleep(time.Second)
-		dialed, woken = server.restart(false, 0)
-		want("the server restarts", dialed, woken, []time.Duration{50 * ms, 150 * ms, 350 * ms}, []time.Duration{350 * ms})
-		stop()
-		if err := <-done; !errors.Is(err, context.Canceled) {
-			t.Errorf("it was stopped: %v", err)
-		}
-		server.restart(false, 0, "28000")
-		if err := s.Listen(t.Context(), nil); !errors.Is(err, ErrDenied) || !strings.HasPrefix(err.Error(), "listen: ") {
-			t.Errorf("access is denied: %v", err)
-		}
-		down, stop := context.WithTimeout(t.Context(), 400*ms)
-		defer stop()
-		server.restart(false, 9)
-		if err := s.Listen(down, nil); !errors.Is(err, context.DeadlineExceeded) || server.since() != 400*ms {
-			t.Errorf("it was stopped while it rested: %v after %v", err, server.since())
-		}
-	})
+// TestListenEnds listens to a server that cannot be reached or refuses to be listened to: it says so at once, and wakes
+// nobody. If the server goes away later, it ends then; when it began to listen it has woken many engines, as
+// notifications of as many jobs may have been lost. It also ends when it is told to.
+func TestListenEnds(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		server *scripted
+		listen string // how the statement listen is answered
+		want   error
+	}{
+		{"nobody is there", &scripted{down: 1}, "", engine.ErrUnavailable},
+		{"it is starting up", &scripted{greet: []string{"57P03"}}, "", engine.ErrUnavailable},
+		{"it denies access", &scripted{greet: []string{"28000"}}, "", ErrDenied},
+		{"it is cut off", &scripted{}, cutOff, engine.ErrUnavailable},
+		{"it is a replica", &scripted{}, "25006", engine.ErrUnavailable},
+		{"it goes away later", &scripted{}, "", engine.ErrUnavailable},
+		{"it is stopped", &scripted{}, "", context.DeadlineExceeded},
+		{"it is stopped before there is an answer", &scripted{}, silent, context.DeadlineExceeded},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := tt.server
+				server.answer = func(sql, _ string) (time.Duration, string) {
+					if sql == `listen "work"` {
+						return -1, tt.listen
+					}
+					return -1, ""
+				}
+				s := server.store(t, engine.StoreOptions{})
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				goes := time.Duration(0)
+				if tt.name == "it goes away later" {
+					goes = time.Second
+					time.AfterFunc(goes, func() { server.hangUp() })
+				}
+				if tt.want == context.DeadlineExceeded {
+					goes = time.Minute
+				}
+				err := s.Listen(ctx, server.wake)
+				if !errors.Is(err, tt.want) || !strings.HasPrefix(err.Error(), "listen: ") {
+					t.Errorf("got %v, want %v", err, tt.want)
+				}
+				if after := server.since(); after != goes {
+					t.Errorf("it ended after %v, want %v", after, goes)
+				}
+				var wakes []time.Duration
+				if goes > 0 && tt.listen == "" {
+					wakes = make([]time.Duration, mostReady)
+				}
+				if dialed, woken := server.restart(false, 0); len(dialed) != 1 || !slices.Equal(woken, wakes) {
+					t.Errorf("tried to connect after %v; woke engines after %v, want %v", dialed, woken, wakes)
+				}
+			})
+		})
+	}
 }
 
 // TestListenWakesInTime wakes engines when a notification says that jobs are ready, and when the first waiting job is
@@ -307,15 +313,13 @@ func TestListenWakesInTime(t *testing.T) {
 			last = server.since() + 1 // the store's clock
 			asked = append(asked, server.since())
 			if len(asked) > len(due) {
-				last = 0              // on another connection it begins anew
 				return never, "53200" // it is out of memory
 			}
 			return due[len(asked)-1], ""
 		}
 		s := server.store(t, engine.StoreOptions{})
-		listening, stop := context.WithCancel(t.Context())
 		done := make(chan error, 1)
-		go func() { done <- s.Listen(listening, server.wake) }()
+		go func() { done <- s.Listen(t.Context(), server.wake) }()
 		second := func(n int) time.Duration { return time.Duration(n) * time.Second }
 		at := func(n int, text string) {
 			time.Sleep(second(n) - server.since())
@@ -326,20 +330,16 @@ func TestListenWakesInTime(t *testing.T) {
 		at(11, "50000000000")  // no sooner than that
 		at(12, "2000000000 0") // ready, and due at 14, then in 30 by the store, then at once
 		time.Sleep(second(45) - server.since())
-		at(46, "1000000000") // the store fails to say what is due then: another connection, where nothing else is
+		at(46, "1000000000") // the store fails to say what is due then
 		time.Sleep(second(2))
 		_, woken := server.restart(false, 0)
-		stop()
-		if err := <-done; !errors.Is(err, context.Canceled) {
+		if err := <-done; !errors.Is(err, engine.ErrUnavailable) {
 			t.Error(err)
 		}
 		begins := func(at time.Duration) []time.Duration { return slices.Repeat([]time.Duration{at}, mostReady) }
 		want := append(begins(0), second(5), second(5), second(6), second(10), second(12), second(14), second(14), second(14),
 			second(44), second(44)+dueEvery, second(47))
 		asks := []time.Duration{0, second(5), second(10), second(14), second(44), second(44) + dueEvery, second(47)}
-		for again := second(47) + shortestPause; again <= second(48); again += shortestPause {
-			want, asks = append(want, begins(again)...), append(asks, again)
-		}
 		if !slices.Equal(woken, want) {
 			t.Errorf("woken after %v, want %v", woken, want)
 		}

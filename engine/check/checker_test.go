@@ -110,6 +110,27 @@ func conserving(r *check.Rules) {
 	r.Conserving, r.Calm, r.Settled, r.Heard, r.Trip, r.Node.Fetch.Batch = true, 0, 1, 1, time.Second, 10
 }
 
+// idleBesides tells of job 1, which waits for a minute in which the last of the others, up to that one, begins: each of
+// those before it has had a lease that a reaper took.
+func idleBesides(others engine.JobID) *story {
+	s := begun()
+	for job := engine.JobID(2); job < others; job++ {
+		s.enqueue(job).lease(job, 0, 1, 0, 0).after(11*time.Second).take(job, 1).commit(engine.Returned, job, 1, engine.LeaseExpired, 0)
+	}
+	waited := time.Duration(s.at)
+	return s.enqueue(others).lease(others, 0, 1, 0, 0).start(others, 0, 0, 1).after(time.Minute-waited).lease(1, 0, 1, time.Minute, time.Minute)
+}
+
+// awaiting sets the rules for claims that stop with so many outcomes pending, which may then await commits.
+func awaiting(backpressure int) func(r *check.Rules) {
+	return func(r *check.Rules) {
+		conserving(r)
+		r.Idle, r.Between, r.Awaits = 40*time.Second, time.Second, 80*time.Second
+		r.Node.Commit.Backpressure, r.Node.Commit.Batch, r.Node.Commit.Calls = backpressure, 2, 1
+		r.Only = check.Set(0).With(check.Starvation)
+	}
+}
+
 // beating sets the rules for leases with a heartbeat every two seconds.
 func beating(r *check.Rules) {
 	r.Heard, r.Trip, r.Node.Lease.Heartbeat = 1, time.Second, 2*time.Second
@@ -388,6 +409,10 @@ func TestBreaches(t *testing.T) {
 			r.Idle, r.Between = 40*time.Second, time.Second
 			r.Only = check.Set(0).With(check.Starvation)
 		}, ""},
+		{"workers that may await commits do", idleBesides(2), awaiting(3), ""},
+		{"and do not while fewer outcomes than stop claims can be pending", idleBesides(2), awaiting(4), "I-14"},
+		{"nor for longer than commits take", idleBesides(2), func(r *check.Rules) { awaiting(3)(r); r.Awaits = 14 * time.Second }, "I-14"},
+		{"leases that were taken may have outcomes pending, too", idleBesides(3), awaiting(4), ""},
 		{"recoveries of the job that was in the row before", begun().lease(1, 0, 1, 0, 0).after(11*time.Second).take(1, 1).commit(engine.Returned, 1, 1, engine.LeaseExpired, 0).
 			attempt(2, engine.NoError).commit(engine.Acked, 1, 2, engine.NoError, 0).enqueue(2).lease(2, 0, 1, 0, 0).after(11*time.Second).take(2, 1).
 			commit(engine.Returned, 2, 1, engine.LeaseExpired, 0), func(r *check.Rules) { r.Node.Reaper.BuryAt = 2 }, ""},

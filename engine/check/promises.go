@@ -323,9 +323,17 @@ func (c *Checker) loadExplains(s *subject) bool {
 	if j.since < c.rules.Calm {
 		idled, begun = l.idled-l.calm, l.begun-l.before
 	}
-	return float64(idled) <= c.d.spare+float64(c.rules.Between)*float64(begun) || c.Complain(Starvation, j.id,
-		"it has waited for %v, in which %d executions began and workers were idle for %v in all",
+	explains := func(each time.Duration) bool { return float64(idled) <= c.d.spare+float64(each)*float64(begun) }
+	return explains(c.rules.Between) || c.mayHavePaused() && explains(c.rules.Between+c.rules.Awaits) || c.Complain(
+		Starvation, j.id, "it has waited for %v, in which %d executions began and workers were idle for %v in all",
 		c.now.Sub(max(j.since, c.rules.Calm)), begun, time.Duration(idled))
+}
+
+// mayHavePaused reports whether claims may have stopped since too many outcomes were pending (backpressure). These are
+// of jobs in flight, or of leases that were taken or forgotten, or the answer to their commit is under way.
+func (c *Checker) mayHavePaused() bool {
+	commit, stale := &c.rules.Node.Commit, c.events[engine.LeaseTaken]+c.events[engine.LeaseForgotten]
+	return commit.Backpressure <= c.mostInFlight+int(stale)+commit.Batch*commit.Calls
 }
 
 func (c *Checker) waitedBriefly(s *subject) bool {

@@ -60,8 +60,9 @@ type Rules struct {
 	Commits, CommitEach time.Duration
 	// Promote is the longest time between two promotions after Calm. 0: not guaranteed.
 	Promote time.Duration
-	// Between is the longest mean time that a worker takes to find its next job while jobs are ready. 0: not guaranteed.
-	Between time.Duration
+	// Between is the longest mean time that a worker takes to find its next job while jobs are ready, plus Awaits where
+	// as many outcomes as Backpressure allows may have been pending. 0: not guaranteed.
+	Between, Awaits time.Duration
 	// HandBack is the longest time from the stop signal of a process until all jobs that it holds and
 	// does not run are ready again, if none of its calls goes unanswered; see Checker.Stopped.
 	HandBack time.Duration

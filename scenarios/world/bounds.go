@@ -161,7 +161,8 @@ func (b *Bounds) calm(r *check.Rules) {
 		r.Heard = 1 // no call is ever delayed
 	}
 	if r.Conserving {
-		r.Idle, r.Between = b.idle(), b.looking()
+		r.Idle = b.idle()
+		r.Between, r.Awaits = b.looking()
 	}
 	r.Recover, r.RecoverEach = b.recovery(0), b.round()
 	if c := &b.Node.Reaper; c.Every == 0 && !c.Off { // see round: no answer is lost any more, at most one before counts
@@ -204,15 +205,22 @@ func (b *Bounds) idle() time.Duration {
 }
 
 // looking returns an upper bound on the mean time until a free worker gets its next job while jobs are ready: the time
-// of all the claims, one after the other, that fill every worker of a node, each after the commits that it awaits.
-func (b *Bounds) looking() time.Duration {
-	e := &b.Node
-	claims := 1 + (e.Workers+e.Fetch.Batch-1)/e.Fetch.Batch
-	each := 16*b.mean[engine.OpClaim] + b.perJob*time.Duration(e.Fetch.Batch)
-	if c, held := &e.Commit, e.Workers+e.Fetch.Prefetch; c.Backpressure > 0 && c.Backpressure <= 16*held {
-		each += time.Duration(1+held/c.Batch) * (c.Linger + 16*b.mean[engine.OpCommit] + b.perJob*time.Duration(c.Batch))
+// of all the claims, one after the other, that fill every worker of a node. commits is the time for which these claims
+// await commits where backpressure stops claims.
+func (b *Bounds) looking() (between, commits time.Duration) {
+	e, c := &b.Node, &b.Node.Commit
+	claims := time.Duration(1 + (e.Workers+e.Fetch.Batch-1)/e.Fetch.Batch)
+	between = max(1, claims*(16*b.mean[engine.OpClaim]+b.perJob*time.Duration(e.Fetch.Batch))) // 0: no bound
+	if c.Backpressure == 0 {
+		return between, 0
 	}
-	return max(1, time.Duration(claims)*each) // 0: no bound
+	// A claim awaits all outcomes above the limit, at most one for each job that the node holds. Besides, every worker
+	// idles for at most the time in which all pending outcomes are committed, while as many executions as these ended.
+	call := min(16*b.mean[engine.OpCommit], 4*b.most[engine.OpCommit]) + b.perJob*time.Duration(c.Batch)
+	atOnce := c.Batch * c.Calls
+	each := c.Linger + call*time.Duration(1+(e.Workers+e.Fetch.Prefetch)/atOnce)
+	outcome := float64(c.Linger+call)/float64(c.Backpressure) + float64(call)/float64(atOnce)
+	return between, min(claims*each, time.Duration(outcome*float64(e.Workers)))
 }
 
 // settleOutcome returns an upper bound on the time from the end of an execution until its outcome is committed.

@@ -8,8 +8,8 @@ import (
 
 // TestBoundsAreTight checks that the checker's bounds after the storms do not grow with what has no part in them: slow
 // promotions, whose answers are awaited for no longer than the call timeout, and more outcomes
-// than jobs arrive; that a search for ended leases that a storm refused counts once; and that claims without a cost have
-// a bound, too.
+// than jobs arrive; that a search for ended leases that a storm refused counts once; that claims without a cost have a
+// bound, too; and that they await commits for no longer than these take with as many outcomes as they carry.
 func TestBoundsAreTight(t *testing.T) {
 	sc := load(t, smallest+"engine: {call-timeout: 5s, promoter: {every: 5s}, store: {claim: 0s, promote: {dist: lognormal, p50: 1s, p99: 1h}}}\n")
 	w, err := newWorld(sc, 0)
@@ -21,6 +21,20 @@ func TestBoundsAreTight(t *testing.T) {
 	}
 	if r := w.rules(1); r.Between != 1 {
 		t.Errorf("claims without a cost: a worker takes %v to find its next job", r.Between)
+	}
+	for commit, most := range map[string]time.Duration{
+		"batch: 1, calls: 1, backpressure: 100":     2 * 85 * time.Millisecond, // 2 workers, and 40 ms for each outcome
+		"batch: 100, calls: 4, backpressure: 100":   3 * time.Millisecond,
+		"batch: 100, calls: 4, backpressure: 10000": 500 * time.Microsecond,
+	} {
+		sc := load(t, smallest+"engine: {workers: 2, store: {commit: 20ms}, commit: {linger: 0s, "+commit+"}}\n")
+		w, err := newWorld(sc, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := w.rules(1); r.Awaits == 0 || r.Awaits > most {
+			t.Errorf("%s: an execution awaits commits for %v", commit, r.Awaits)
+		}
 	}
 	sc = load(t, "duration: 10s\nengine: {store: {commit: 1s}, commit: {backpressure: 1000, timeout: 5s}}\njobs:\n"+
 		"  - {class: a, arrivals: {process: poisson, rate: 1/s}, service: 10ms}\n")
@@ -52,7 +66,8 @@ func TestBoundsAreTight(t *testing.T) {
 
 // TestBackpressureExplainsIdleness: workers idle while a claim awaits commits, which is no breach.
 func TestBackpressureExplainsIdleness(t *testing.T) {
-	for _, commit := range []string{"{linger: 200ms, backpressure: 1}", "{linger: 0s, batch: 1, calls: 1, backpressure: 10}"} {
+	for _, commit := range []string{"{linger: 200ms, backpressure: 1}", "{linger: 0s, batch: 1, calls: 1, backpressure: 10}",
+		"{linger: 0s, batch: 1, calls: 1, backpressure: 100}"} {
 		sc := load(t, "duration: 1m\nwarmup: 0s\ndrain: 2m\nseeds: 1\nengine: {workers: 2, store: {claim: 200us, commit: 20ms}, commit: "+commit+
 			"}\npolicies: [lifo]\njobs: [{class: a, arrivals: {process: poisson, rate: 150/s}, service: 10ms}]\n")
 		if _, err := Run(context.Background(), sc, Options{Parallel: 1, Check: true}); err != nil {

@@ -174,7 +174,10 @@ func (p *Breaker) Guarantees() Promise {
 	for _, kinds := range p.Kinds {
 		brakes = append(brakes, bound.Brake{Class: engine.AnyClass, Kinds: kinds, Failures: p.Failures, Every: p.ProbeAfter})
 	}
-	return Promise{Brakes: brakes, Law: p.law}
+	return Promise{Brakes: brakes, Law: p.law, Hesitates: func(fails, _ int) time.Duration {
+		// until the probe that succeeds; each failure delays one, here and at another dependency
+		return (p.ProbeAfter + p.ProbeAfter/10) * time.Duration(2*fails+2)
+	}}
 }
 
 // outage is the state of one dependency's circuit breaker, followed independently by the Law that checks plans.

@@ -98,6 +98,7 @@ func promised(p engine.Policy) string {
 		{g.Conserving, "conserving"}, {g.Ranked, "ranked"}, {g.Ordered, "ordered " + g.Order.String()}, {g.Capped, "capped"},
 		{g.Exact, "exact"}, {g.Share.Num > 0, g.Share.String()}, {g.Sheds > 0, "sheds"}, {g.Starves, "starves"}, {g.Law != nil, "a law"},
 		{g.Lanes, "lanes"}, {g.Ration.Cost > 0, "rationed"}, {len(g.Brakes) > 0, "brakes"}, {g.Interval > 0, "an interval"},
+		{g.Hesitates != nil, "hesitates"},
 	} {
 		if w.holds {
 			words = append(words, w.word)
@@ -125,12 +126,12 @@ func TestGuarantees(t *testing.T) {
 		{"separate", nil, "capped, a law, lanes"},
 		{"inflight-cap", nil, "ranked, capped, a law"},
 		{"inflight-cap", map[string]string{"retries": "0"}, "ranked, capped, starves, a law"},
-		{"retry-budget", nil, "a law, rationed"},
-		{"retry-budget", map[string]string{"min-rate": "0/s"}, "starves, a law, rationed"},
+		{"retry-budget", nil, "a law, rationed, hesitates"},
+		{"retry-budget", map[string]string{"min-rate": "0/s"}, "starves, a law, rationed, hesitates"},
 		{"token-bucket", nil, "starves, a law, rationed"},
 		{"aimd", nil, "capped, a law, brakes"},
 		{"adaptive-lifo", nil, "conserving, a law"},
-		{"breaker", nil, "a law, brakes"},
+		{"breaker", nil, "a law, brakes, hesitates"},
 		{"codel", nil, "conserving, sheds, a law, an interval"},
 		{"codel", map[string]string{"then": "last"}, "conserving, a law"},
 		{"aging", nil, "conserving, ordered aging"},

@@ -100,7 +100,11 @@ func (p *RetryBudget) Guarantees() Promise {
 	num, den := p.Ratio.Fraction()
 	reserve, surely := eventsIn(p.MinRate, p.Window)*den, p.Window/10*9
 	paid := bound.Ration{Burst: reserve, Cost: den, Claimed: num, Window: surely, Earlier: p.Window}
-	return Promise{Starves: p.MinRate.Num == 0, Ration: paid, Law: func() Law {
+	hesitates := func(fails, jobs int) time.Duration { // every attempt may wait for MinRate, and first claims add nothing
+		waits := min(float64(fails+jobs)/p.MinRate.PerSecond(), Century.Seconds())
+		return max(3*time.Minute, 2*p.Window+time.Duration(waits*float64(time.Second)))
+	}
+	return Promise{Starves: p.MinRate.Num == 0, Ration: paid, Hesitates: hesitates, Law: func() Law {
 		var of []claims // the latest window
 		return ration(func(v *engine.View) (least, most int64) {
 			least, most = reserve, reserve

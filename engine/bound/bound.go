@@ -27,7 +27,10 @@ type Promise struct {
 	Share      quantity.Share // share of the claims that goes to fresh jobs, in the mean unless Exact; 0: no guarantee
 	Sheds      time.Duration  // the policy may bury jobs that have been ready for longer than this; 0: it buries none
 	Starves    bool           // the policy may leave retries ready for ever, although nothing fails any more
-	Law        func() Law     // makes a checker of one node's plans, for guarantees that no event shows; nil: none
+	// Hesitates returns an upper bound on the time for which the policy holds back ready jobs while workers are idle, in
+	// all, if so many attempts fail and so many jobs arrive; nil: none that does not follow from the other guarantees.
+	Hesitates func(fails, jobs int) time.Duration
+	Law       func() Law // makes a checker of one node's plans, for guarantees that no event shows; nil: none
 }
 
 // Law checks the plans of one engine's policy, one after the other, for guarantees that recorded events do not show. It

@@ -130,6 +130,15 @@ func (p sleepy) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return p.Policy.Plan(v, dst)
 }
 
+// TestPatientPolicy: a circuit breaker that tries its dependency every two hours lets a job end hours after the outage.
+func TestPatientPolicy(t *testing.T) {
+	w := with(t, base, "drain: 100h\njobs.a.fails: {rate: 0%}\njobs.b.fails: {rate: 0%}\npolicies: [{kind: breaker, probe-after: 2h}]\n"+
+		"storms: [{name: down, at: 1s, for: 10s, outage: {dependency: api}}]")
+	if report := w.Run(0, false); report.Failed() || report.At < engine.Time(2*time.Hour) {
+		t.Errorf("%s at %v", report.String(), report.At)
+	}
+}
+
 // TestTroublesThatMeetNothing checks that Report.Faults counts the storms that had an effect, not those drawn.
 func TestTroublesThatMeetNothing(t *testing.T) {
 	for storms, want := range map[string]int64{

@@ -330,17 +330,11 @@ func (b *Bounds) Patience() time.Duration {
 	return 2*(idle+b.skew()+b.lease()) + time.Minute
 }
 
-// hesitates returns an upper bound on the time for which a policy may hold back ready jobs while workers are idle, as a
-// circuit breaker does, if the given number of attempts fail.
+// hesitates returns an upper bound on the time for which the policy may hold back ready jobs while workers are idle, as
+// a circuit breaker does, if the given number of attempts fail: see bound.Promise.
 func (b *Bounds) hesitates(fails int) time.Duration {
-	switch b.Scenario.Policies[0].Kind {
-	case "breaker": // one probe each minute and a tenth, which any failure delays, here and at another dependency
-		return 66 * time.Second * time.Duration(2*fails+2)
-	case "retry-budget": // every attempt may wait for the node's minimum rate, and first claims add nothing
-		p := b.Policy().(*policies.RetryBudget)
-		return max(3*time.Minute, scaled(p.Window, 2+float64(fails+b.Come)/(p.MinRate.PerSecond()*p.Window.Seconds())))
-	case "aimd", "bernoulli":
-		return 3 * time.Minute
+	if h := policies.Guarantees(b.Policy()).Hesitates; h != nil {
+		return h(fails, b.Come)
 	}
 	return 0
 }

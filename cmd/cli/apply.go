@@ -69,11 +69,11 @@ func applied(r *apply.Result, o text.TableOptions) string {
 	if o.Format == text.CSV {
 		return t.Render(o)
 	}
-	page := fmt.Sprintf("%s under %s, for %s\n\n", r.Scenario, r.Policy, r.System) + t.Render(o)
+	page := o.Prose(fmt.Sprintf("%s under %s, for %s", r.Scenario, r.Policy, r.System)) + "\n" + t.Render(o)
 	alike := plain.Plural(r.Alike, "key") + " more have the value of the preset."
 	for _, line := range []string{"✗: there is no setting. " + alike, "Defaults: " + r.Preset,
 		"The preset approximates: " + strings.Join(r.Approximates, "; "), "Settings: " + r.Docs} {
-		page += "\n" + text.Paragraph(line, o.Width)
+		page += "\n" + o.Prose(line)
 	}
 	return page
 }

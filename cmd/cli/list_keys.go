@@ -189,7 +189,7 @@ func keyRow(k *scenarios.Key) []string {
 // markdownTable returns a table as Markdown; "" without rows.
 func markdownTable(header []string, rows [][]string) string {
 	escaped := plain.Map(rows, func(row []string) []string { return plain.Map(row, markdown) })
-	return plain.When(len(rows) > 0, text.Cells(header, escaped, len(header), text.TableOptions{Format: text.Markdown}))
+	return plain.When(len(rows) > 0, text.MarkdownTable(header, escaped, nil)+"\n")
 }
 
 // markdown returns a text as one line, with characters escaped that would count as emphasis or a tag in Markdown.

@@ -139,7 +139,8 @@ func heading(s *results.Summary, width int) string {
 // markdown returns the page as Markdown: heading, table, finding, failed objectives, legend and conclusion.
 func (p *page) markdown() string {
 	layout := p.layout()
-	return paragraphs("**"+p.Scenario+"**"+strings.TrimPrefix(heading(p.Summary, 0), p.Scenario), layout.markdown(),
+	title := strings.TrimPrefix(heading(p.Summary, 0), p.Scenario)
+	return paragraphs("**"+escaped(p.Scenario)+"**"+escaped(title), layout.markdown(),
 		sentence(p.alike()), sentence(p.finding.String()), sentence(strings.Join(p.unwanted(), "  \n")),
 		sentence(p.footnote()), sentence(Conclusion(p.Summary)))
 }
@@ -149,9 +150,9 @@ func paragraphs(texts ...string) string {
 	return plain.Joined("\n\n", texts...) + "\n"
 }
 
-// sentence returns a text with a capital at the beginning and a full stop at the end, unless it is empty.
+// sentence returns a text as Markdown, with a capital at the beginning and a full stop at the end, unless it is empty.
 func sentence(s string) string {
-	return plain.When(s != "", strings.TrimSuffix(plain.Capital(s), ".")+".")
+	return plain.When(s != "", escaped(strings.TrimSuffix(plain.Capital(s), ".")+"."))
 }
 
 // outcomeColor returns the escape sequence for a verdict: green if met, yellow if unclear, faint for an expected miss.

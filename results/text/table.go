@@ -5,8 +5,10 @@ package text
 
 import (
 	"encoding/csv"
+	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -124,23 +126,53 @@ func (t *Table) records(title func(c Column) string) records {
 }
 
 func (t *Table) markdown() string {
-	w := table.NewWriter()
-	for i, record := range t.records(func(c Column) string { return strings.TrimSpace(c.Title + " " + c.Under) }) {
-		row := plain.Map(record, func(words string) any { return words })
-		if i == 0 {
-			w.AppendHeader(row)
-		} else {
-			w.AppendRow(row)
-		}
+	all := t.records(func(c Column) string { return strings.TrimSpace(c.Title + " " + c.Under) })
+	for _, row := range all {
+		copy(row, plain.Map(row, escaped))
 	}
+	return MarkdownTable(all[0], all[1:], func(column int) bool { return t.Columns[column].Right })
+}
+
+// MarkdownTable returns a table as Markdown, from a header and rows of cells that are Markdown themselves, in which | is
+// escaped. right reports which columns are aligned to the right; nil: none.
+func MarkdownTable(header []string, rows [][]string, right func(column int) bool) string {
+	w := table.NewWriter()
+	cells := func(row []string) table.Row { return plain.Map(row, func(cell string) any { return cell }) }
+	w.AppendHeader(cells(header))
+	w.AppendRows(plain.Map(rows, cells))
 	var configs []table.ColumnConfig
-	for i := range t.Columns {
-		if t.Columns[i].Right {
+	for i := range header {
+		if right != nil && right(i) {
 			configs = append(configs, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
 		}
 	}
 	w.SetColumnConfigs(configs)
 	return w.RenderMarkdown()
+}
+
+// begun matches the begin of a text that Markdown would take for a heading or the item of a list.
+var begun = regexp.MustCompile(`^([0-9]*)([-+.)]|#+)( |$)`)
+
+// escaped returns a text as Markdown that shows it as it is. A | is escaped only in cells of a table, which it would end.
+func escaped(s string) string {
+	var b strings.Builder
+	runes := []rune(s + " ")
+	word := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
+	for i, r := range runes[:len(runes)-1] {
+		next := runes[i+1]
+		harmless := r == '_' && i > 0 && word(runes[i-1]) && word(next) || r == ']' && !strings.ContainsRune("([:", next) ||
+			r == '>' && i > 0
+		if strings.ContainsRune("\\`*_]<>~&", r) && !harmless {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return begun.ReplaceAllString(b.String(), `$1\$2$3`)
+}
+
+// Prose returns a text as a paragraph in the format of o: broken into lines for a terminal, escaped in Markdown.
+func (o TableOptions) Prose(s string) string {
+	return Paragraph(plain.Either(o.Format == Markdown, escaped(s), s), o.Width)
 }
 
 // columns returns the width of a text in terminal columns; escape sequences take none.

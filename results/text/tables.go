@@ -115,9 +115,9 @@ func (c comparisonView) conclusion() string {
 // markdown returns the comparison as Markdown: title, table, legend, conclusion and warnings.
 func (c comparisonView) markdown() string {
 	title, t := c.title(), c.table()
-	warnings := plain.When(len(c.Warnings) > 0, "- "+strings.Join(c.Warnings, "\n- "))
+	warnings := plain.When(len(c.Warnings) > 0, "- "+strings.Join(plain.Map(c.Warnings, escaped), "\n- "))
 	for i, line := range title {
-		title[i] = strings.Join(strings.Fields(line), " ")
+		title[i] = escaped(strings.Join(strings.Fields(line), " "))
 	}
 	return paragraphs("**"+title[0]+"** "+strings.Join(title[1:], ", "), t.markdown(),
 		sentence(c.footnote()), sentence(c.conclusion()), warnings)
@@ -158,11 +158,11 @@ func Sweep(sweep *results.Sweep, o TableOptions) string {
 	if o.Format == Text && left > mostSweepRows {
 		t.Rows = t.Rows[:mostSweepRows]
 	}
-	table := s.describe() + "\n\n" + t.Render(o)
+	table := o.Prose(s.describe()) + "\n" + t.Render(o)
 	if more := left - len(t.Rows); more > 0 {
 		table += fmt.Sprintf("and %s more: --format csv prints them all\n", plain.Plural(more, "row"))
 	}
-	return table + "\n" + Paragraph(s.footnote(), o.Width)
+	return table + "\n" + o.Prose(s.footnote())
 }
 
 // describe returns the heading of the sweep's table: its scenario, keys, and numbers of cells, policies and seeds.

@@ -253,17 +253,18 @@ func TuningTable(t *results.Tuning, o text.TableOptions, command func(policy str
 	}
 	var b strings.Builder
 	title := t.Scenario + "  " + plain.Joined(", with ", t.Goal, strings.Join(t.Objectives, " and "))
-	b.WriteString(text.Paragraph(title, o.Width))
+	b.WriteString(o.Prose(title))
 	for i := range t.Policies {
 		p := &t.Policies[i]
-		fmt.Fprintf(&b, "\n%s\n%s", p.Label, plain.When(o.Format == text.Markdown, "\n"))
+		b.WriteString("\n" + o.Prose(p.Label) + plain.When(o.Format == text.Markdown, "\n"))
 		header, rows := tuneTable(t, t.Policies[i:i+1], false)
 		b.WriteString(text.Cells(header, rows, len(t.Axes)+1, o) + "\n")
 		for _, line := range p.Said {
-			b.WriteString(text.Paragraph(line, o.Width))
+			b.WriteString(o.Prose(line))
 		}
 		if p.Best != nil {
-			fmt.Fprintf(&b, "%s\n", command(p.Label, setsOf(t.Axes, p.Best)))
+			whole := text.TableOptions{Format: o.Format} // on one line, to be copied
+			b.WriteString(whole.Prose(command(p.Label, setsOf(t.Axes, p.Best))))
 		}
 	}
 	return b.String()

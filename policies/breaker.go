@@ -176,7 +176,7 @@ func (p *Breaker) Guarantees() Promise {
 	}
 	return Promise{Brakes: brakes, Law: p.law, Hesitates: func(fails, _ int) time.Duration {
 		// until the probe that succeeds; each failure delays one, here and at another dependency
-		return (p.ProbeAfter + p.ProbeAfter/10) * time.Duration(2*fails+2)
+		return min(multiply(p.ProbeAfter+p.ProbeAfter/10, int64(2*fails+2)), Century)
 	}}
 }
 

@@ -124,6 +124,16 @@ func TestBreakersOfTwo(t *testing.T) {
 	}
 }
 
+// TestBreakerHesitates: the bound on what a circuit breaker holds back ends at a century, however many attempts fail.
+func TestBreakerHesitates(t *testing.T) {
+	hesitates := (&Breaker{Failures: 5, ProbeAfter: 2 * time.Hour}).Guarantees().Hesitates
+	for fails, want := range map[int]time.Duration{0: 264 * time.Minute, 1: 528 * time.Minute, 1_000_000: Century} {
+		if got := hesitates(fails, 0); got != want {
+			t.Errorf("after %d failures %v, want %v", fails, got, want)
+		}
+	}
+}
+
 // The wait until a try is drawn once, from the time to a tenth more, evenly: of 200 breakers that plan every 10 ms the
 // mean is within 0.15 s of the middle, six standard deviations.
 func TestBreakerDrawsItsWaitOnce(t *testing.T) {

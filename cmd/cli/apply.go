@@ -50,7 +50,7 @@ itself is no setting, and left out.`,
 			return t.Output(ui.JSON(r, "  "), table).Print(c.OutOrStdout(), format)
 		},
 	}
-	addScenarioFlags(c, "What to print", &f, "baseline", "strict")
+	addScenarioFlags(c, "What to print", &f, "seeds", "baseline", "strict")
 	ui.AddChoice(c, &system, "for", "SYSTEM", "the `SYSTEM`: "+quantity.OrList(names), names...)
 	addFormat(c, &format)
 	ui.Group(c, "For what", "for")

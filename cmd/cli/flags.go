@@ -37,12 +37,16 @@ type scenarioFlags struct {
 // the help text, except those named in without. A flag that is not given leaves the scenario as it is.
 func addScenarioFlags(c *cobra.Command, heading string, f *scenarioFlags, without ...string) {
 	flags := c.Flags()
-	ui.AddAtLeast(c, &f.seeds, "seeds", "n", 1, "`NUMBER` of seeds under every policy (default: the scenario's)")
-	flags.Uint64Var(&f.seed, "seed", 0, "the first `SEED` (default: the scenario's)")
+	var names []string
+	if !slices.Contains(without, "seeds") {
+		ui.AddAtLeast(c, &f.seeds, "seeds", "n", 1, "`NUMBER` of seeds under every policy (default: the scenario's)")
+		flags.Uint64Var(&f.seed, "seed", 0, "the first `SEED` (default: the scenario's)")
+		names = append(names, "seeds", "seed")
+	}
 	flags.StringArrayVar(&f.policies, "policy", nil, "only the policies of this `LABEL` or kind; another kind, or "+
 		"{kind: ...}, is added; repeatable")
 	flags.StringArrayVar(&f.set, "set", nil, "set `KEY=VALUE` in the scenario, such as engine.workers=80; repeatable")
-	names := []string{"seeds", "seed", "policy", "set"}
+	names = append(names, "policy", "set")
 	if !slices.Contains(without, "baseline") {
 		flags.StringVar(&f.baseline, "baseline", "", "compare with the policy of this `LABEL` or kind (default: the "+
 			"scenario's)")

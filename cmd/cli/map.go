@@ -74,7 +74,7 @@ policy alone, and map.csv with every point. Points have 3 seeds unless -n says o
 		"none within the run)")
 	flags.IntVar(&f.refine, "refine", 3, "halve the cells at the edge this many `TIMES`")
 	ui.Group(c, "What to map", "x", "y", "metric", "after", "during", "class", "edge", "refine")
-	addScenarioFlags(c, "What to run", &f.scenarioFlags, "strict")
+	addScenarioFlags(c, "What to run", &f.scenarioFlags, "baseline", "strict")
 	flags.Lookup("seeds").Usage = fmt.Sprintf("`NUMBER` of seeds at every point (default: %d)", seedsOfMap)
 	ui.Complete(c, "after", completeOf(stormNames))
 	ui.Complete(c, "during", completeOf(stormNames))

@@ -87,7 +87,7 @@ same command goes on where it was.
 		flags.StringVar(&f.goals[i], g.name, "", g.usage)
 	}
 	ui.Group(c, "What to find", "over", "objective", "smallest", "largest", "minimize", "maximize")
-	addScenarioFlags(c, "What to run", &f.scenarioFlags)
+	addScenarioFlags(c, "What to run", &f.scenarioFlags, "baseline")
 	flags.Lookup("seeds").Hidden = true // tune gives each setting as many as it takes
 	p := &f.problem
 	p.MostSeeds, p.Confidence, p.Indifference, p.Version = 200, 0.95, 0.05, ui.Version

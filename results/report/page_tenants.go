@@ -13,6 +13,9 @@ import (
 // tenantLimit is the highest number of tenants with a table row of their own.
 const tenantLimit = 12
 
+// enoughJobs is the least number of a tenant's jobs for a comparison of p99 waits: of 1000 jobs, ten wait longer.
+const enoughJobs = 1000
+
 // tenants returns the section about tenants: their shares of the work and their waits, with tables of the busiest ones.
 func tenants(sum *results.Summary) finding {
 	if sum.Settings == nil || len(sum.Data) != len(sum.Policies) {
@@ -31,16 +34,34 @@ func tenants(sum *results.Summary) finding {
 		return finding{Finding: "What tenants got was not stored: an earlier version did not count it.", none: true}
 	}
 	order := busiest(sum, counted)
-	f := finding{Finding: tenantFinding(sum, order)}
-	known := tenantsWithWaits(sum, counted)
-	if known > 0 {
-		if slow := slowestTenant(sum, known); slow != "" {
-			f.Finding = slow
+	words, waits := tenantFinding(sum, order, "mean", func(policy, k int) (float64, string, bool) {
+		t := &sum.Data[policy].Tenants[k]
+		mean := t.WaitSum / float64(t.FreshClaims)
+		return mean, seconds(mean), t.FreshClaims > 0
+	})
+	switch waits {
+	case 0:
+		words = "No fresh job of any tenant was claimed" + under(sum) + "."
+	case 1:
+		words = "Fresh jobs of one tenant alone were claimed: there is no other to compare it with."
+	}
+	f := finding{Finding: words}
+	if known := tenantsWithWaits(sum, counted); known > 0 {
+		var measured []int
+		for k := range known {
+			measured = append(measured, k)
+		}
+		words, waits := tenantFinding(sum, measured, "p99", func(policy, k int) (float64, string, bool) {
+			w := sum.Data[policy].TenantWaits[k]
+			return w.P99, waitWords(w), w.Jobs >= enoughJobs
+		})
+		if waits > 1 {
+			f.Finding = words
 		}
 		f.Tables = append(f.Tables, tenantWaits(sum, order, known))
 	}
 	f.Tables = append(f.Tables, tenantShares(sum, order))
-	f.none = strings.HasPrefix(f.Finding, "Tenants wait alike")
+	f.none = strings.HasPrefix(f.Finding, alikeTenants)
 	return f
 }
 
@@ -116,58 +137,38 @@ func tenantWords(list []measure.TenantCount, k int, rate float64) string {
 	return words
 }
 
-// gap is the largest ratio, under any policy, of the longest wait of a tenant to the shortest of another.
-type gap struct {
-	ratio               float64 // 0: no tenant waited
-	policy, slow, quick int     // indexes of the policy and the two tenants
-	waits               int     // number of tenants with a wait, under the policy with most
-}
-
-// widestGap returns the largest gap between the waits of some tenants; wait returns one of them in s, if there is one.
-func widestGap(sum *results.Summary, tenants []int, wait func(policy, tenant int) (float64, bool)) (most gap) {
+// tenantFinding returns a sentence about the policy under which a statistic of the waits of some tenants, such as their
+// p99, differs most, and the highest number of tenants with a wait under one policy. wait returns the statistic of one
+// tenant in s and as text, if it is known.
+func tenantFinding(sum *results.Summary, tenants []int, statistic string,
+	wait func(policy, tenant int) (seconds float64, words string, ok bool)) (finding string, waits int) {
+	ratio := 0.0 // the largest of the longest wait to the shortest under one policy
 	for policy := range sum.Data {
-		list := plain.Order(tenants, func(k int) (float64, bool) {
-			w, ok := wait(policy, k)
+		order := plain.Order(tenants, func(k int) (float64, bool) {
+			w, _, ok := wait(policy, k)
 			return -w, ok
 		})
-		if len(list) == 0 {
+		if len(order) == 0 {
 			continue
 		}
-		g := gap{0, policy, tenants[list[0]], tenants[list[len(list)-1]], max(most.waits, len(list))}
-		high, _ := wait(policy, g.slow)
-		low, _ := wait(policy, g.quick)
-		if most.waits, g.ratio = g.waits, high/low; g.ratio > most.ratio { // infinite if one of them never waited
-			most = g
+		slow, quick := tenants[order[0]], tenants[order[len(order)-1]]
+		longest, high, _ := wait(policy, slow)
+		shortest, low, _ := wait(policy, quick)
+		waits = max(waits, len(order))
+		if own := longest / shortest; own > ratio { // infinite if one of them never waited
+			ratio, finding = own, fmt.Sprintf("With %s the %s of fresh waits is %s for %s and %s for %s.",
+				policyName(sum.Policies[policy].Label), statistic, high, tenantName(sum, slow), low, tenantName(sum, quick))
 		}
 	}
-	return most
+	if ratio < similar {
+		finding = alikeTenants + plain.When(len(sum.Policies) > 1, " under every policy") +
+			": the " + statistic + " of their fresh waits differs by less than a quarter."
+	}
+	return finding, waits
 }
 
-// tenantFinding returns a sentence about the policy under which the mean waits of tenants differ most.
-func tenantFinding(sum *results.Summary, order []int) string {
-	mean := func(policy, k int) (float64, bool) {
-		t := &sum.Data[policy].Tenants[k]
-		return t.WaitSum / float64(t.FreshClaims), t.FreshClaims > 0
-	}
-	most := widestGap(sum, order, mean)
-	switch {
-	case most.waits == 0:
-		return "No fresh job of any tenant was claimed" + under(sum) + "."
-	case most.waits == 1:
-		return "Fresh jobs of one tenant alone were claimed: there is no other to compare it with."
-	case most.ratio < similar:
-		return tenantsAlike(sum) + "."
-	}
-	high, _ := mean(most.policy, most.slow)
-	low, _ := mean(most.policy, most.quick)
-	return fmt.Sprintf("Fresh jobs of %s wait %s on the mean with %s, those of the quickest tenant %s.",
-		tenantName(sum, most.slow), seconds(high), policyName(sum.Policies[most.policy].Label), seconds(low))
-}
-
-// tenantsAlike returns the beginning of a sentence about tenants whose waits do not differ.
-func tenantsAlike(sum *results.Summary) string {
-	return "Tenants wait alike" + plain.When(len(sum.Policies) > 1, " under every policy")
-}
+// alikeTenants is the beginning of a finding about tenants whose waits do not differ.
+const alikeTenants = "Tenants wait alike"
 
 // tenantsWithWaits returns the number of tenants, from the first on, with a p99 wait under every policy: 0 if an
 // earlier version, which did not measure it, made the results.
@@ -214,30 +215,4 @@ func slowestFirst(waits []measure.TenantWait) []int {
 
 func waitWords(w measure.TenantWait) string {
 	return plain.Either(w.Jobs == 0, "–", plain.When(w.AtLeast, "≥ ")+seconds(w.P99))
-}
-
-// enoughJobs is the least number of a tenant's jobs for a comparison of p99 waits: of 1000 jobs, ten wait longer.
-const enoughJobs = 1000
-
-// slowestTenant returns a sentence about the policy under which the p99 waits of tenants differ most; "" if fewer than
-// two tenants have enough jobs.
-func slowestTenant(sum *results.Summary, known int) string {
-	tenants := make([]int, known)
-	for k := range tenants {
-		tenants[k] = k
-	}
-	most := widestGap(sum, tenants, func(policy, k int) (float64, bool) {
-		w := &sum.Data[policy].TenantWaits[k]
-		return w.P99, w.Jobs >= enoughJobs
-	})
-	switch {
-	case most.waits < 2:
-		return ""
-	case most.ratio < similar:
-		return tenantsAlike(sum) + ": their p99 differ by less than a quarter."
-	}
-	waits := sum.Data[most.policy].TenantWaits
-	return fmt.Sprintf("With %s the p99 of fresh waits is %s for %s and %s for %s.",
-		policyName(sum.Policies[most.policy].Label), waitWords(waits[most.slow]), tenantName(sum, most.slow),
-		waitWords(waits[most.quick]), tenantName(sum, most.quick))
 }

@@ -90,7 +90,14 @@ func compare(c *cobra.Command, paths []string, f *compareFlags) error {
 	for i, adjusted := range results.Holm(p) {
 		changes[i].Adjusted = adjusted
 	}
-	if err := ui.Print(c.OutOrStdout(), changesText(changes, paired, ui.Width())); err != nil {
+	base, new := files[0][0].name, "each of the others, in the same rounds"
+	if !paired {
+		base, new = paths[0], paths[1]
+	}
+	const name = len("base: ")
+	width := ui.Width()
+	page := "base: " + text.Indented(base, width, name) + "\nnew:  " + text.Indented(new, width, name) + "\n\n"
+	if err := ui.Print(c.OutOrStdout(), page+changesText(changes, paired, width)); err != nil {
 		return err
 	}
 	limit := c.Flags().Lookup("max-regression")
@@ -137,7 +144,6 @@ func pairUp(files [][]*benchmark, paths, units []string) (changes, lost []change
 		if len(files[0]) == 1 {
 			return nil, nil, nil, ui.UsageError("%s holds only one benchmark: compare it with another file", paths[0])
 		}
-		notes = append(notes, "base is "+base.name)
 		for _, b := range files[0][1:] {
 			for _, unit := range b.units {
 				if slices.Contains(base.units, unit) && base.rounds != b.rounds {
@@ -196,7 +202,8 @@ func sample(values []float64, unit string) string {
 		plain.When(!math.IsNaN(half) && mean != 0, fmt.Sprintf(" ±%.0f%%", math.Abs(half/mean)*100))
 }
 
-// changed returns the change relative to the base mean as text, marked ≈ if it is equivalent, ? if not significant.
+// changed returns the change relative to the base mean as text, in percent or, from the double on, as a factor: ×161
+// ±3.2. It is marked ≈ if the two are equivalent, ? if the change is not significant.
 func (d *change) changed() string {
 	base, _ := results.Interval(d.base)
 	same := results.Equivalent(d.Difference-d.Half, d.Difference+d.Half, base, results.DefaultSameWithin)
@@ -207,8 +214,11 @@ func (d *change) changed() string {
 	case base == 0:
 		return "–" + mark
 	}
-	half := plain.When(!math.IsNaN(d.Half), fmt.Sprintf(" ±%.1f%%", math.Abs(d.Half/base)*100))
-	return errorText(d.Difference/base) + half + mark
+	known, half := !math.IsNaN(d.Half), math.Abs(d.Half/base)
+	if ratio := 1 + d.Difference/base; ratio >= 2 {
+		return results.FormatChange(ratio) + plain.When(known, " ±"+plain.Digits(half, 2)) + mark
+	}
+	return errorText(d.Difference/base) + plain.When(known, fmt.Sprintf(" ±%.1f%%", half*100)) + mark
 }
 
 // better reports whether lower or higher values of a benchmark unit are better, or neither. It knows the units of

@@ -12,6 +12,7 @@ import (
 	"qsim/cmd/ui"
 	"qsim/engine/dist"
 	"qsim/engine/keyed"
+	"qsim/results"
 	"qsim/results/measure"
 	"qsim/scenarios"
 )
@@ -214,6 +215,45 @@ func TestSample(t *testing.T) {
 	} {
 		if got := sample([]float64{tt.value}, tt.unit); got != tt.want {
 			t.Errorf("%v %s is printed as %s, want %s", tt.value, tt.unit, got, tt.want)
+		}
+	}
+}
+
+// TestChangeOfAnySize: a change is in percent up to the double, and a factor from there on.
+func TestChangeOfAnySize(t *testing.T) {
+	for _, tt := range []struct {
+		base, new []float64
+		want      string
+	}{
+		{[]float64{10, 10, 10}, []float64{1611.7, 1611.7, 1611.7}, "×161 ±0"}, {[]float64{10}, []float64{20}, "×2 ?"},
+		{[]float64{100, 100, 100}, []float64{239, 240, 241}, "×2.4 ±0.025"}, {[]float64{10}, []float64{19.9}, "+99.0% ?"},
+		{[]float64{10, 10}, []float64{0, 0}, "−100.0% ±0.0%"}, {[]float64{0}, []float64{5}, "– ?"}, {[]float64{5}, []float64{5}, "0% ?"},
+	} {
+		d := change{base: tt.base, new: tt.new, Contrast: results.Against(tt.base, tt.new, false)}
+		d.Adjusted = d.P
+		if got := d.changed(); got != tt.want {
+			t.Errorf("from %v to %v: %s, want %s", tt.base, tt.new, got, tt.want)
+		}
+	}
+}
+
+// TestCompareNamesItsBase: what is compared with what stands above the table, where it is printed.
+func TestCompareNamesItsBase(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bench.txt")
+	writeText(t, path, "BenchmarkA-2 1 1 jobs\nBenchmarkB-2 1 3 jobs\n")
+	for _, tt := range []struct {
+		files []string
+		want  string
+	}{
+		{[]string{path}, "base: A\nnew:  each of the others, in the same rounds\n\nB\n"},
+		{[]string{path, path}, "base: " + path + "\nnew:  " + path + "\n\nA\n"},
+	} {
+		var out bytes.Buffer
+		c := newCompare()
+		c.SetOut(&out)
+		c.SetArgs(tt.files)
+		if err := c.Execute(); err != nil || !strings.HasPrefix(out.String(), tt.want) {
+			t.Errorf("%v, got\n%swant\n%s", err, out.String(), tt.want)
 		}
 	}
 }

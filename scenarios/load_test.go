@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -110,6 +111,38 @@ func TestHash(t *testing.T) {
 	}
 	if got := hash("warmup: 1001ms\nduration: 90s\n" + smallest); got == base {
 		t.Errorf("hash %s of another scenario", got)
+	}
+}
+
+// TestHashOfFiles: a data file that has changed changes the hash, and without one of them it is not known.
+func TestHashOfFiles(t *testing.T) {
+	folder := t.TempDir()
+	values, traced := filepath.Join(folder, "values"), filepath.Join(folder, "trace")
+	write := func(path, text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(values, "1s\n")
+	write(traced, "1\n")
+	const text = "duration: 1m\njobs: [{class: a, arrivals: {process: trace, file: trace}, service: {dist: empirical, file: values}}]\n"
+	sc, problems := Load(filepath.Join(folder, "a.yaml"), []byte(text), nil)
+	if sc == nil {
+		t.Fatal(problems)
+	}
+	first := sc.ConfigHash()
+	write(traced, "2\n")
+	if again := sc.ConfigHash(); again == first || len(again) != 8 {
+		t.Errorf("%s, and with another trace %s", first, again)
+	}
+	for _, path := range []string{values, traced} {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		if got := sc.ConfigHash(); got != "unknown" {
+			t.Errorf("without %s: %s", filepath.Base(path), got)
+		}
+		write(path, "1")
 	}
 }
 

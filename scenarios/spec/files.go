@@ -86,7 +86,8 @@ func (f *Folder) eachLine(name string, most int, use func(line string) error) (n
 		return 0, err
 	}
 	defer file.Close()
-	lines := bufio.NewScanner(io.LimitReader(file, mostValueBytes))
+	content := &io.LimitedReader{R: file, N: mostValueBytes + 1}
+	lines := bufio.NewScanner(content)
 	for n < most && lines.Scan() {
 		n++
 		if err := use(lines.Text()); err != nil {
@@ -95,6 +96,9 @@ func (f *Folder) eachLine(name string, most int, use func(line string) error) (n
 	}
 	if err := lines.Err(); err != nil {
 		return n, quantity.Errorf("file %s cannot be read: %v", quantity.Quote(name), err)
+	}
+	if content.N == 0 {
+		return n, quantity.Errorf("file %s is too large (at most %d MiB)", quantity.Quote(name), mostValueBytes>>20)
 	}
 	return n, nil
 }

@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/fstest"
@@ -69,5 +70,23 @@ func TestOpen(t *testing.T) {
 		if got != tt.want {
 			t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
 		}
+	}
+}
+
+// TestTooLargeFile: what is read of a file of values is all of it, or an error.
+func TestTooLargeFile(t *testing.T) {
+	folder := t.TempDir()
+	for name, lines := range map[string]int{"fits": mostValueBytes / 1024, "large": mostValueBytes/1024 + 1} {
+		text := "1s\n" + strings.Repeat("#"+strings.Repeat(" ", 1022)+"\n", lines-1) + "#" + strings.Repeat(" ", 1016) + "\n" + "2s\n"
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if values, err := NewFolder(folder, nil).values("fits"); len(values) != 2 || err != nil {
+		t.Errorf("%d values, %v", len(values), err)
+	}
+	const want = `file "large" is too large (at most 32 MiB)`
+	if values, err := NewFolder(folder, nil).values("large"); err == nil || err.Error() != want {
+		t.Errorf("%d values, %v, want %s", len(values), err, want)
 	}
 }

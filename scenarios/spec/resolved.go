@@ -76,12 +76,15 @@ func (sc *Scenario) spelled(i int) map[string]yaml.Node {
 	return spelled
 }
 
-// ConfigHash returns 8 hex digits of a hash of Resolved's text and the data files, which are equal for equal scenarios.
+// ConfigHash returns 8 hex digits of a hash of Resolved's text and the data files, which are equal for equal scenarios;
+// "unknown" if one of these files cannot be read any more.
 func (sc *Scenario) ConfigHash() string {
 	sum := sha256.New()
 	sum.Write(sc.Resolved())
 	for _, name := range sc.Files() {
-		_ = sc.HashFile(sum, name) // Load has read it: if it is gone, a run says so
+		if sc.HashFile(sum, name) != nil {
+			return "unknown"
+		}
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:4])
 }

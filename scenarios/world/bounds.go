@@ -139,12 +139,6 @@ func (b *Bounds) Rules() check.Rules {
 			r.Soon.Recover += b.Node.Leader.TTL + b.Node.Leader.Renew + b.trip()
 		}
 	}
-	r.Commits = c.Linger + 2*c.Timeout + 100*time.Millisecond + 2*b.trip() + b.pauses()
-	r.CommitEach = 16 * b.mean[engine.OpCommit]
-	r.Promote = max(b.Node.Promoter.Every, b.every) + b.first + b.Node.Promoter.Gap + b.Config.Restart + b.trip()
-	if b.Node.Promoter.Order == engine.NewestReady && b.Node.Promoter.Batch < b.Come {
-		r.Promote = 0 // the oldest waiting job may wait for ever behind newer ones
-	}
 	if !b.touches {
 		r.HandBack = c.Linger + 2*c.Timeout + time.Duration(8*(b.Node.Workers+b.Node.Fetch.Prefetch))*b.mean[engine.OpCommit]
 	}
@@ -163,6 +157,13 @@ func (b *Bounds) calm(r *check.Rules) {
 	if r.Conserving {
 		r.Idle = b.idle()
 		r.Between, r.Awaits = b.looking()
+	}
+	c, p := &b.Node.Commit, &b.Node.Promoter
+	r.Commits = c.Linger + 2*c.Timeout + 100*time.Millisecond + 2*b.trip() + b.pauses()
+	r.CommitEach = max(16*b.mean[engine.OpCommit], 2*b.mean[engine.OpCommit]+b.perJob)
+	r.Promote = max(p.Every, b.every) + b.first + p.Gap + b.Config.Restart + b.trip()
+	if p.Order == engine.NewestReady && (b.Come == 0 || p.Batch < b.Come) {
+		r.Promote = 0 // the oldest waiting job may wait for ever behind newer ones
 	}
 	r.Recover, r.RecoverEach = b.recovery(0), b.round()
 	if c := &b.Node.Reaper; c.Every == 0 && !c.Off { // see round: no answer is lost any more, at most one before counts

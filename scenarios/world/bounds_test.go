@@ -2,8 +2,15 @@ package world
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"testing"
 	"time"
+
+	"qsim/engine"
+	"qsim/engine/check"
+	"qsim/engine/fault"
+	"qsim/engine/sim"
 )
 
 // TestBoundsAreTight checks that the checker's bounds after the storms do not grow with what has no part in them: slow
@@ -74,4 +81,41 @@ func TestBackpressureExplainsIdleness(t *testing.T) {
 			t.Errorf("%s: %v", commit, err)
 		}
 	}
+}
+
+// TestCheckedAfterStorms: --check knows how soon waiting jobs are promoted and outcomes are committed, as chaos does.
+func TestCheckedAfterStorms(t *testing.T) {
+	const text = "duration: 1m\nwarmup: 0s\ndrain: 10m\nseeds: 1\nengine: {workers: 5, promoter: {every: 1s}, lease: {ttl: 30s, heartbeat: 0s}}\n" +
+		"policies: [fifo]\njobs: [{class: a, arrivals: {process: poisson, rate: 1/s}, service: 10ms, delay: 2s}]\n"
+	for _, tt := range []struct {
+		name  string
+		broke check.Invariant // 0: none
+		alter func(cfg *sim.Config)
+	}{
+		{"nothing", 0, func(*sim.Config) {}},
+		{"no promotions", check.Due, func(cfg *sim.Config) {
+			stall := fault.Control{Kind: fault.StallPromoter, At: engine.Time(10 * time.Second), For: 2 * time.Minute}
+			cfg.Controls = append(slices.Clone(cfg.Controls), stall)
+		}},
+		{"no commits", check.Atomicity, func(cfg *sim.Config) { cfg.Network = withoutCommits{cfg.Network} }},
+	} {
+		_, err := Run(context.Background(), load(t, text), Options{Parallel: 1, Check: true, Alter: func(_ int, _ uint64, cfg *sim.Config) { tt.alter(cfg) }})
+		got, broken := check.Invariant(0), (*Broken)(nil)
+		if errors.As(err, &broken) {
+			got = broken.Cause.(*check.Breach).Invariant
+		}
+		if got != tt.broke {
+			t.Errorf("%s: %v broke, want %v: %v", tt.name, got, tt.broke, err)
+		}
+	}
+}
+
+// withoutCommits is a network that loses the outcomes of jobs.
+type withoutCommits struct{ sim.Network }
+
+func (n withoutCommits) Request(now engine.Time, c *engine.Call) sim.Fate {
+	if c.Op == engine.OpCommit {
+		return sim.Fate{LoseRequest: true}
+	}
+	return n.Network.Request(now, c)
 }

@@ -24,8 +24,13 @@ func (w *world) rules(seed uint64) check.Rules {
 		for op, most := range b.most { // no answer is awaited for longer than the call timeout
 			b.most[op] = min(most, b.Node.CallTimeout/2)
 		}
-		if b.calm(&r); !isQuick(w.sc, &w.sc.Engine.Store.Extend) {
-			r.Heard, r.Recover = 0, plain.Either(w.node.Reaper.LeaderOnly, 0, r.Recover) // nor may anybody lead
+		b.calm(&r)
+		leads := isQuick(w.sc, &w.sc.Engine.Store.Extend)
+		if !leads {
+			r.Heard, r.Recover = 0, plain.Either(w.node.Reaper.LeaderOnly, 0, r.Recover)
+		}
+		if !isQuick(w.sc, &w.sc.Engine.Store.Promote) || w.node.Promoter.LeaderOnly && !leads {
+			r.Promote = 0
 		}
 	}
 	return r

@@ -12,7 +12,7 @@ type Time int64
 // Never is later than every other Time.
 const Never Time = math.MaxInt64
 
-// Add returns t+d, or Never when t is Never or the sum overflows.
+// Add returns the time d later than t, or Never if t is Never or the sum overflows.
 func (t Time) Add(d time.Duration) Time {
 	if sum := t + Time(d); sum >= t || d <= 0 {
 		return sum
@@ -20,10 +20,10 @@ func (t Time) Add(d time.Duration) Time {
 	return Never
 }
 
-// Sub returns the duration from u to t.
+// Sub returns the duration since another time u, which is negative if u is the later one.
 func (t Time) Sub(u Time) time.Duration { return time.Duration(t - u) }
 
-// Seconds returns t in seconds since the clock's origin.
+// Seconds returns the time in seconds since the clock's origin.
 func (t Time) Seconds() float64 { return time.Duration(t).Seconds() }
 
 // Forever is the longest duration: of a lease without end, or until an event if none is in sight.
@@ -116,7 +116,7 @@ type Job struct {
 	Payload   []byte
 }
 
-// Class returns Fresh if j is being delivered for the first time, else Retry.
+// Class returns Fresh for a job that is being delivered for the first time, else Retry.
 func (j *Job) Class() Class {
 	if j.Delivery <= 1 {
 		return Fresh

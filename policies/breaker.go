@@ -142,7 +142,7 @@ func (p *Breaker) Observe(o *engine.Observation) {
 	}
 }
 
-// onClaimed records that the claim reported by o returned a probe, the one job that tests a dependency, if it did.
+// onClaimed starts the wait for a probe, the one job that tests a dependency, if that was among the jobs claimed.
 func (p *Breaker) onClaimed(o *engine.Observation) {
 	if p.probing == 0 || o.Kinds&p.Kinds[p.probing-1] == 0 {
 		return
@@ -160,7 +160,7 @@ func (p *Breaker) set(c *circuit, s circuitState, now engine.Time) {
 	}
 }
 
-// dependencyOf returns the index in kinds, the job kinds of each dependency, of the set with kind k, or -1 for none.
+// dependencyOf returns the index of the dependency that jobs of kind k call, or -1 for none; kinds has each one's jobs.
 func dependencyOf(k engine.Kind, kinds []engine.Kinds) int {
 	return slices.IndexFunc(kinds, func(set engine.Kinds) bool { return set.Has(k) })
 }

@@ -118,15 +118,15 @@ func (c *Checker) Checks() [NumInvariants]int64 {
 // Record checks an event; those recorded before it are checked first.
 func (c *Checker) Record(e *engine.Event) { c.caughtUp().check(e) }
 
-// Take checks events, recorded one after the other, in place of a call of Record for each.
+// Take checks several events in the order in which they were recorded, as calls of Record with each would.
 func (c *Checker) Take(events []engine.Event) {
 	for i := range events {
 		c.check(&events[i])
 	}
 }
 
-// Await sets the function by which a recorder that holds events back passes them to Take. The checker calls it before
-// it answers anything that depends on them.
+// Await sets the function that passes to Take the events which the recorder in front of the checker holds back, to
+// check several at a time. The checker calls it before it returns anything that depends on them.
 func (c *Checker) Await(pass func()) { c.pass = pass }
 
 // caughtUp returns the checker after it has checked the events that the recorder in front still held back: see Await.

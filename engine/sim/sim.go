@@ -251,7 +251,7 @@ func (s *Sim) Holds(node int32) (held, idle int, ok bool) {
 	return n.engine.Held(), n.engine.Idle(), true
 }
 
-// happen processes the event ev, which was in others, the heap of rare events and of those that come out of order.
+// happen processes an event from the heap others, which has rare events and those that come out of order.
 func (s *Sim) happen(ev event) {
 	switch rank(ev.order >> rankBits) {
 	case control:
@@ -328,8 +328,8 @@ func (s *Sim) becomeDue() {
 	}
 }
 
-// wake announces that many new ready jobs to nodes, at once or after Config.Announce, together with those before it of
-// which the announcement is under way.
+// wake announces to the nodes that a number of jobs has become ready: at once or, after Config.Announce, together with
+// the jobs of an announcement that is under way already.
 func (s *Sim) wake(jobs int) {
 	switch {
 	case s.cfg.Wake == WakeNone || jobs == 0:
@@ -343,7 +343,7 @@ func (s *Sim) wake(jobs int) {
 	}
 }
 
-// announce wakes the nodes that WakeMode selects, because that many jobs have become ready: all, or one for each job.
+// announce wakes nodes, since a number of jobs has become ready: all of them or, by Config.Wake, one for each job.
 func (s *Sim) announce(jobs int) {
 	if s.single {
 		if n := &s.nodes[0]; n.frozen > 0 {

@@ -9,8 +9,8 @@ import (
 	"qsim/scenarios/world"
 )
 
-// listen returns a checker for the simulation, wrapped into it so that the checker also learns facts that are not
-// recorded as events: stop signals to processes, calls on their way, and the inputs of policies.
+// listen returns a checker of the simulation's invariants. Wrappers around parts of the simulation pass it what no
+// event records: stop signals to processes, calls on their way, and the inputs of policies.
 func (s *setup) listen() *check.Checker {
 	w := &wire{Network: s.config.Network, setup: s, nodes: make([]caller, s.Nodes),
 		calls: map[callID]sent{}, taken: map[engine.JobID]taker{}, sent: map[engine.BatchID]bool{},

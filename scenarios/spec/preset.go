@@ -85,8 +85,8 @@ type Origin struct {
 	problems []*yaml.LoadError     // errors about presets
 }
 
-// base returns the YAML tree that a scenario's own values overlay: the defaults, overlaid by the presets it names. If
-// retry names no preset, the retry policy of the engine's preset is used.
+// base returns the YAML tree beneath a scenario's own values: the defaults, with the presets that it names over them.
+// If retry names no preset, the retry policy of the engine's preset is used.
 func (o *Origin) base() *yaml.Node {
 	base := reference.Defaults("scenario")
 	engine := tree.Lookup(tree.Lookup(o.Given, "engine"), "preset")
@@ -109,7 +109,7 @@ func (o *Origin) base() *yaml.Node {
 	return base
 }
 
-// class returns the YAML of the retry settings that a class's own ones (own) overlay: base, overlaid by own's preset.
+// class returns the retry settings, as YAML, beneath those of a job class (own): base, with the preset of own over it.
 func (o *Origin) class(base, own *yaml.Node) *yaml.Node {
 	at := tree.Lookup(own, "preset")
 	if p := o.retry(at); p != nil {
@@ -142,7 +142,7 @@ func (o *Origin) named(at *yaml.Node) *Preset {
 	return nil
 }
 
-// overlaid returns the YAML tree base in which a preset's values overlay those of a key; at and name are as for placed.
+// overlaid returns the YAML tree base with a preset's value laid over that of one key; at and name are as for placed.
 func (o *Origin) overlaid(base *yaml.Node, key string, value, at *yaml.Node, name string) *yaml.Node {
 	return tree.Merged(base, tree.MapOf(&yaml.Node{}, key, o.placed(value, at, name)))
 }

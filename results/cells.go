@@ -201,6 +201,17 @@ func groupedBound(bound string) string {
 	return plain.Grouped(bound)
 }
 
+// Worst returns the verdict that stands for several: the last that is missed, else the first that is unclear, else the
+// first; nil for none.
+func Worst(verdicts []*Verdict) (worst *Verdict) {
+	for _, v := range verdicts {
+		if worst == nil || v.Outcome == Missed || v.Outcome == Unclear && worst.Outcome == Met {
+			worst = v
+		}
+	}
+	return worst
+}
+
 // Expected reports whether a verdict is a miss that the scenario expects: it counts neither as met nor as a failure.
 func (v *Verdict) Expected() bool { return v.Outcome == Missed && v.Expect }
 

@@ -130,15 +130,14 @@ func (p *PolicySummary) estimateOf(q measure.Query) Estimate {
 
 // Outcome joins the outcomes of all objectives of a policy in a cell: missed if one is, else unclear if one is, else
 // met; empty if there is none.
-func (r *CellRow) Outcome() Outcome {
-	var worst Outcome
-	for i := range r.Verdicts {
-		switch o := r.Verdicts[i].Outcome; {
-		case o == Missed, worst == "", o == Unclear && worst == Met:
-			worst = o
-		}
+func (r *CellRow) Outcome() Outcome { return r.OutcomeOf(func(*Verdict) bool { return true }) }
+
+// OutcomeOf is the outcome of some objectives of a policy in a cell, joined as by Outcome.
+func (r *CellRow) OutcomeOf(these func(v *Verdict) bool) Outcome {
+	if worst := Worst(plain.Where(r.Verdicts, these)); worst != nil {
+		return worst.Outcome
 	}
-	return worst
+	return ""
 }
 
 // Tuning is the result of a search for the best setting, a combination of values of scenario keys (parameters): the

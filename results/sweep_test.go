@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // made returns a sweep of two keys and two policies with numbers that encode their positions.
@@ -48,5 +49,29 @@ func TestSweepRefusesCells(t *testing.T) {
 				t.Errorf("got %v, want %q in it", err, tt.want)
 			}
 		})
+	}
+}
+
+// TestWorst joins verdicts: one that is missed stands for all, else one that is unclear.
+func TestWorst(t *testing.T) {
+	for _, tt := range []struct {
+		outcomes []Outcome
+		worst    int // index; -1: none
+	}{
+		{nil, -1}, {[]Outcome{Met, Met}, 0}, {[]Outcome{Met, Unclear, Met}, 1}, {[]Outcome{Unclear, Unclear}, 0},
+		{[]Outcome{Unclear, Missed, Met, Unclear}, 1}, {[]Outcome{Missed, Missed}, 1},
+	} {
+		var row CellRow
+		for _, o := range tt.outcomes {
+			row.Verdicts = append(row.Verdicts, Verdict{Outcome: o})
+		}
+		verdicts, want := plain.Where(row.Verdicts, func(*Verdict) bool { return true }), Outcome("")
+		var sought *Verdict
+		if tt.worst >= 0 {
+			sought, want = verdicts[tt.worst], tt.outcomes[tt.worst]
+		}
+		if got := Worst(verdicts); got != sought || row.Outcome() != want {
+			t.Errorf("%v: got %v and %q, want %v and %q", tt.outcomes, got, row.Outcome(), sought, want)
+		}
 	}
 }

@@ -149,36 +149,35 @@ func (k *keyAxis) ticks(a *plot.Axis, long vg.Length) plot.ConstantTicks {
 	return plain.Map(kept, func(i int) plot.Tick { return plot.Tick{Value: k.xs[i], Label: label(i)} })
 }
 
-// clock returns the ticks of a linear axis in seconds that begins at 0, with at most limit steps.
-func clock(limit int) plot.Ticker {
-	return plot.TickerFunc(func(_, high float64) []plot.Tick {
-		step := plain.TimeStep(high, limit)
-		ticks := []plot.Tick{{Value: 0, Label: "0"}}
-		for i := 1; i <= limit && float64(i)*step.Seconds() <= high*(1+1e-9); i++ {
-			ticks = append(ticks, plot.Tick{Value: float64(i) * step.Seconds(), Label: seconds(float64(i) * step.Seconds())})
+// stepped returns the ticks of a linear axis at the multiples of a round number, limit steps at most. size returns that
+// number for the ends of the axis.
+func stepped(limit int, size func(low, high float64) float64, label func(v float64) string) plot.Ticker {
+	return plot.TickerFunc(func(low, high float64) (ticks []plot.Tick) {
+		step := size(low, high)
+		first := int(math.Ceil(low/step - 1e-9))
+		for i := first; i <= first+limit && float64(i)*step <= high*(1+1e-9); i++ {
+			ticks = append(ticks, plot.Tick{Value: float64(i) * step, Label: label(float64(i) * step)})
 		}
 		return ticks
 	})
 }
 
-// counts returns the ticks of a linear axis of counts that begins at 0, with at most limit steps.
+// clock returns the ticks of an axis in seconds that begins at 0, with at most limit steps.
+func clock(limit int) plot.Ticker {
+	return stepped(limit, func(_, high float64) float64 { return plain.TimeStep(high, limit).Seconds() },
+		func(v float64) string { return plain.Either(v == 0, "0", seconds(v)) })
+}
+
+// counts returns the ticks of an axis of counts that begins at 0, with at most limit steps.
 func counts(limit int) plot.Ticker { return linear(limit, 1, plain.Amount) }
 
-// linear returns the ticks of a linear axis that begins at 0. They lie where a value times scale is a round number,
-// which is the label: with scale 100, shares are labelled in percent.
+// linear returns the ticks of an axis that begins at 0. They lie where a value times scale is a round number, which is
+// the label: with scale 100, shares are labelled in percent.
 func linear(limit int, scale float64, label func(v float64) string) plot.Ticker {
-	return plot.TickerFunc(func(_, high float64) []plot.Tick {
-		high *= scale
-		step := niceAbove(1 / float64(limit))
-		if high > 0 {
-			step = niceAbove(high / float64(limit))
-		}
-		var ticks []plot.Tick
-		for i := 0; i <= limit && float64(i)*step <= high*(1+1e-9); i++ {
-			ticks = append(ticks, plot.Tick{Value: float64(i) * step / scale, Label: label(float64(i) * step)})
-		}
-		return ticks
-	})
+	size := func(_, high float64) float64 {
+		return niceAbove(plain.Either(high > 0, high*scale, 1)/float64(limit)) / scale
+	}
+	return stepped(limit, size, func(v float64) string { return label(v * scale) })
 }
 
 // leastWait is the lowest end, in s, of a logarithmic time axis (0 has no logarithm): no shorter wait is of interest.

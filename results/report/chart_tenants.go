@@ -25,7 +25,7 @@ var _ = builtInChart(80, "tenants", "7-tenants", tenantsChart, "Tenants", "jain"
 // tenantsChart returns the chart of each tenant's p99 wait of fresh jobs, in order of size, if there are too many
 // tenants for a table. Otherwise, or if the waits were not measured, it is nil.
 func tenantsChart(d *drawing) *sheet {
-	known := tenantsWithWaits(d.summary, len(d.settings.Tenants)-1)
+	_, known := countedTenants(d.summary)
 	if known <= tenantLimit {
 		return nil
 	}

@@ -148,20 +148,14 @@ func (d *tuneDrawing) panel(p *plot.Plot, i int, _ bool) {
 
 // margins returns the ticks of a tuning chart's axis in percent, on both sides of 0, with at most limit steps.
 func margins(limit int) plot.Ticker {
-	return plot.TickerFunc(func(low, high float64) []plot.Tick {
+	return stepped(limit, func(low, high float64) float64 {
 		step := 0.05
 		for (high-low)/step > float64(limit) {
 			step *= 2
 		}
-		var ticks []plot.Tick
-		for v := math.Ceil(low/step) * step; v <= high; v += step {
-			label := strings.Replace(fmt.Sprintf("%+.0f%%", 100*v), "-", "−", 1)
-			if math.Abs(v) < step/2 {
-				v, label = 0, "bound"
-			}
-			ticks = append(ticks, plot.Tick{Value: v, Label: label})
-		}
-		return ticks
+		return step
+	}, func(v float64) string {
+		return plain.Either(v == 0, "bound", strings.Replace(fmt.Sprintf("%+.0f%%", 100*v), "-", "−", 1))
 	})
 }
 

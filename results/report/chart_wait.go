@@ -231,7 +231,7 @@ func (d *drawing) between(what, low, high string, best, worst int, same bool, ev
 // alt returns the alternative text of a chart without its title: the value of each policy.
 func (d *drawing) alt(what string, value func(i int) string) string {
 	words := plain.Map(d.policies, func(p policy) string { return p.name + " " + value(p.index) })
-	words = atMost(words, panelLimit, "and %d policies more")
+	words = atMost(words, panelLimit, "more policy")
 	return fmt.Sprintf("%s: %s. %s", what, strings.Join(words, ", "), d.stormWords())
 }
 

@@ -121,13 +121,9 @@ func (m *markup) cell(c *results.TableCell, why bool) {
 		m.put(` data-value="%s"`, strconv.FormatFloat(c.Mean, 'g', 6, 64))
 	}
 	m.put(">")
-	note, shown := clean0(c.Reason), (*results.Verdict)(nil)
-	for _, v := range c.Verdicts {
-		if shown == nil || v.Outcome == results.Missed || v.Outcome == results.Unclear && shown.Outcome == results.Met {
-			if shown = v; why && v.Outcome == results.Unclear {
-				note = clean(v.Note())
-			}
-		}
+	note, shown := clean0(c.Reason), results.Worst(c.Verdicts)
+	if why && shown != nil && shown.Outcome == results.Unclear {
+		note = clean(shown.Note())
 	}
 	switch {
 	case shown != nil:

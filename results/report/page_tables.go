@@ -14,18 +14,14 @@ import (
 // scene returns the parts of a line that describes the scenario: name, windows of its storms, and number of seeds.
 func (p *page) scene() []string {
 	sum := p.summary
-	list := []string{p.Name}
-	if set := sum.Settings; set != nil {
-		storms := set.AllStorms()
-		for i, s := range storms {
-			if i == 3 {
-				list = append(list, plain.Plural(len(storms)-i, "more storm"))
-				break
-			}
-			list = append(list, shortName(s.Name)+" "+plain.Span(s.From, s.To))
-		}
+	var storms []string
+	if sum.Settings != nil {
+		storms = plain.Map(sum.Settings.AllStorms(), func(s measure.Window) string {
+			return shortName(s.Name) + " " + plain.Span(s.From, s.To)
+		})
 	}
-	return append(list, plain.Plural(len(sum.Seeds), "seed"))
+	seeds := plain.Plural(len(sum.Seeds), "seed")
+	return slices.Concat([]string{p.Name}, atMost(storms, 3, "more storm"), []string{seeds})
 }
 
 // facts returns texts on details of the run: version, configuration, seeds, length, workers and arrival rate.

@@ -29,7 +29,7 @@ func tenants(sum *results.Summary) finding {
 	if slices.EqualFunc(all[1:], sum.Settings.Classes, oneEach) {
 		return finding{Finding: "No class has several tenants: what is said of classes is said of them.", none: true}
 	}
-	counted := mostCounted(sum)
+	counted, known := countedTenants(sum)
 	if counted < 2 {
 		return finding{Finding: "What tenants got was not stored: an earlier version did not count it.", none: true}
 	}
@@ -46,7 +46,7 @@ func tenants(sum *results.Summary) finding {
 		words = "Fresh jobs of one tenant alone were claimed: there is no other to compare it with."
 	}
 	f := finding{Finding: words}
-	if known := tenantsWithWaits(sum, counted); known > 0 {
+	if known > 0 {
 		var measured []int
 		for k := range known {
 			measured = append(measured, k)
@@ -96,7 +96,8 @@ func tenantShares(sum *results.Summary, order []int) plainTable {
 	cells := results.ColumnOf(sum, measure.Query{Metric: "jain"}).Cells
 	jain := plain.Map(cells, func(cell results.TableCell) string { return cell.Value })
 	t.Rows = append(t.Rows, append([]string{"Jain index of all"}, jain...))
-	if all, counted := len(sum.Settings.Tenants)-1, mostCounted(sum); len(order) < all && counted < all {
+	counted, _ := countedTenants(sum)
+	if all := len(sum.Settings.Tenants) - 1; len(order) < all && counted < all {
 		t.Key = fmt.Sprintf("%d of %d tenants, the busiest of the first %d. ", len(order), all, counted)
 	}
 	t.Key += "Over all seeds, from the end of the warm-up to the end of arrivals. " +
@@ -104,13 +105,15 @@ func tenantShares(sum *results.Summary, order []int) plainTable {
 	return t
 }
 
-// mostCounted returns the number of tenants, from the first on, whose executions were counted under every policy.
-func mostCounted(sum *results.Summary) int {
-	counted := len(sum.Settings.Tenants) - 1
+// countedTenants returns the number of tenants, from the first on, whose executions were counted under every policy, and
+// of those with a p99 wait: 0 if an earlier version, which did not measure it, made the results.
+func countedTenants(sum *results.Summary) (counted, known int) {
+	counted = len(sum.Settings.Tenants) - 1
+	known = counted
 	for i := range sum.Data {
-		counted = min(counted, len(sum.Data[i].Tenants))
+		counted, known = min(counted, len(sum.Data[i].Tenants)), min(known, len(sum.Data[i].TenantWaits))
 	}
-	return counted
+	return counted, known
 }
 
 // busiest returns the indexes, from 0 on, of the tenants with most executions over all policies.
@@ -169,15 +172,6 @@ func tenantFinding(sum *results.Summary, tenants []int, statistic string,
 
 // alikeTenants is the beginning of a finding about tenants whose waits do not differ.
 const alikeTenants = "Tenants wait alike"
-
-// tenantsWithWaits returns the number of tenants, from the first on, with a p99 wait under every policy: 0 if an
-// earlier version, which did not measure it, made the results.
-func tenantsWithWaits(sum *results.Summary, counted int) int {
-	for i := range sum.Data {
-		counted = min(counted, len(sum.Data[i].TenantWaits))
-	}
-	return counted
-}
 
 // tenantWaits returns the table of the p99 waits of fresh jobs by tenant: the tenants in order and, if there are more,
 // the median and the slowest of all. known is how many tenants, from the first on, have a p99.

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"qsim/results"
@@ -77,9 +76,7 @@ func (d *sweepDrawing) metWords() string {
 
 // outcome returns the joint verdict, in one cell and under one policy, on the objectives on the metric; "" without any.
 func (d *sweepDrawing) outcome(c *results.Cell, policy int) results.Outcome {
-	row := results.CellRow{Verdicts: slices.Clone(c.Rows[policy].Verdicts)}
-	row.Verdicts = slices.DeleteFunc(row.Verdicts, func(v results.Verdict) bool { return v.Query != d.Queries[d.metric] })
-	return row.Outcome()
+	return c.Rows[policy].OutcomeOf(func(v *results.Verdict) bool { return v.Query == d.Queries[d.metric] })
 }
 
 func (d *sweepDrawing) subtitle() string {
@@ -121,5 +118,5 @@ func (d *sweepDrawing) alt() string {
 		words = append(words, policyName(d.Policies[policy].Label)+" "+values)
 	}
 	return fmt.Sprintf("%s along %s: %s.", d.name(), clean(d.Axes[d.x].Key),
-		strings.Join(atMost(words, panelLimit, "and %d policies more"), ", "))
+		strings.Join(atMost(words, panelLimit, "more policy"), ", "))
 }

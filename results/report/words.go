@@ -101,12 +101,12 @@ func spell(v float64, info measure.MetricInfo) string {
 	return plain.Amount(v)
 }
 
-// atMost cuts a list to a number of texts, and adds one that counts the texts left out, in the given format.
-func atMost(texts []string, most int, format string) []string {
+// atMost cuts a list to a number of texts, and adds one that counts those left out by a noun, as "2 more storms".
+func atMost(texts []string, most int, noun string) []string {
 	if len(texts) <= most {
 		return texts
 	}
-	return append(texts[:most:most], fmt.Sprintf(format, len(texts)-most))
+	return append(texts[:most:most], plain.Plural(len(texts)-most, noun))
 }
 
 // byText returns an enumeration of texts about policies, one for each ("": none): each text once, with its policies, as
@@ -203,7 +203,7 @@ func (d *drawing) stormWords() string {
 		span := "from " + plain.Setting(s.From) + " to " + plain.Setting(s.To)
 		return shortName(s.Name) + " " + plain.Either(s.From == s.To, plain.Span(s.From, s.To), span)
 	})
-	return plain.Either(len(storms) > 1, "Storms: ", "Storm: ") + list(atMost(words, 3, "%d more")) + "."
+	return plain.Either(len(storms) > 1, "Storms: ", "Storm: ") + list(atMost(words, 3, "more storm")) + "."
 }
 
 // shown returns the policies that get a panel, at most panelLimit: those in must, the baseline, then the first ones.

@@ -17,15 +17,19 @@ import (
 var schema string
 
 // version is the version of the database schema.
-const version = 2
+const version = 3
 
 // upgrades holds, for each earlier version of the schema, the SQL that upgrades it to the next. Processes of the
 // earlier version that have opened the schema go on working.
 var upgrades = map[int]string{
-	1: `alter table jobs add column unique_key text;
+	1: `alter table version replica identity full;
+alter table jobs add column unique_key text;
 create unique index unique_keys on jobs (kind, unique_key) where unique_key is not null and state < 5;
 create table schedules (name text primary key, latest bigint not null);
 update version set version = 2`,
+	2: `alter table version replica identity full;
+alter table buried replica identity full;
+update version set version = 3`,
 }
 
 // install creates the schema, or checks that it is one that this program supports, and upgrades it.

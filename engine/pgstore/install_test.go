@@ -20,7 +20,8 @@ func TestInstallThatFails(t *testing.T) {
 	}{
 		{"new", []string{"drop schema " + s.schema + " cascade"}, 7},
 		{"of version 1", []string{"drop table schedules", "alter table jobs drop column unique_key",
-			"update version set version = 1"}, 11},
+			"update version set version = 1"}, 14},
+		{"of version 2", []string{"update version set version = 2"}, 11},
 		{"complete", nil, 3},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -177,13 +177,17 @@ func count(t *testing.T, s *Store, query string) (n int) {
 	return n
 }
 
-// TestUpgrade opens a schema of version 1 with jobs in it: they are there, and keys and schedules work.
+// TestUpgrade opens a schema of version 1 with jobs in it, all of whose tables are published: they are there, keys and
+// schedules work, and so do commits, also those that add up what was buried.
 func TestUpgrade(t *testing.T) {
 	s, ctx := open(t, engine.StoreOptions{LapseAfter: -1}), bounded(t)
 	if err := s.Enqueue(ctx, []engine.NewJob{{ID: 1, Payload: []byte("old")}}); err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{"drop table schedules", "alter table jobs drop column unique_key", "update version set version = 1"} {
+	t.Cleanup(func() { _, _ = s.pool.Exec(context.Background(), "drop publication "+s.schema) })
+	for _, text := range []string{"drop table schedules", "alter table jobs drop column unique_key", "update version set version = 1",
+		"alter table version replica identity default", "alter table buried replica identity default",
+		"create publication " + s.schema + " for table version, jobs, buried, batches, lives, leaders"} {
 		if _, err := s.pool.Exec(ctx, text); err != nil {
 			t.Fatal(err)
 		}
@@ -205,8 +209,13 @@ func TestUpgrade(t *testing.T) {
 	if err := again.enqueueFor(ctx, &sc, time.Now()); err != nil {
 		t.Error(err)
 	}
-	l, _, err := again.Claim(ctx, engine.NewEngineID(1, 0), engine.Plan{Limit: 9, Terms: []engine.Term{anyTerm(9)}}, time.Minute, nil)
+	l, _, err := again.Claim(ctx, peer, engine.Plan{Limit: 9, Terms: []engine.Term{anyTerm(9)}}, time.Minute, nil)
 	if err != nil || len(l) != 3 || string(l[0].Payload) != "old" {
 		t.Errorf("claimed %v, %v", l, err)
+	}
+	b := acks(peer, forgetEvery, l)
+	b.Outcomes[0].Verb = engine.Bury
+	if _, err := again.Commit(ctx, b, nil); err != nil {
+		t.Error(err)
 	}
 }

@@ -1,10 +1,13 @@
--- What one store keeps, version 2. It is executed in a schema of its own, which is
+-- What one store keeps, version 3. It is executed in a schema of its own, which is
 -- first and alone in the search path. Times are nanoseconds of the server's clock since
 -- 1970, durations nanoseconds. States, verbs, stands and classes are those of package
 -- engine, as numbers.
 
 create table version (version integer not null);
-insert into version values (2);
+insert into version values (3);
+-- Its rows have no key. Where all tables are published (create publication for all tables), PostgreSQL refuses to change
+-- such rows unless they are known by all columns.
+alter table version replica identity full;
 
 -- What time it is. Tests may replace the two: nothing else here reads a clock.
 create function now_ns() returns bigint language sql volatile parallel safe as
@@ -55,7 +58,7 @@ create table jobs (
 
 -- One small index for each state, so that a hundred thousand jobs that wait cost the
 -- claims nothing. Further lines of the ready are built when a plan first asks, see
--- lines.go.
+-- shape.go.
 create index ready_oldest on jobs (priority, ready_key, id) where state = 1;
 create index waiting on jobs (due_at, id) where state = 2;
 create index leased on jobs (id) where state = 3; -- not by expiry: heartbeats would write it
@@ -66,6 +69,7 @@ create unique index unique_keys on jobs (kind, unique_key) where unique_key is n
 
 -- How many jobs were buried that are not kept.
 create table buried (jobs bigint not null);
+alter table buried replica identity full; -- as of version
 
 -- What commits did that their engines may ask for again.
 create table batches (

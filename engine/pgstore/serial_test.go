@@ -49,11 +49,15 @@ func TestSerialNumbers(t *testing.T) {
 	}
 }
 
-// TestBuriedAreSummed buries many jobs one by one: their count is stored without a row for each, and the records of
-// settled batches are deleted.
+// TestBuriedAreSummed buries many jobs one by one, in a schema whose tables are published: their count is stored without
+// a row for each, and the records of settled batches are deleted.
 func TestBuriedAreSummed(t *testing.T) {
 	const engines, each = 3, 100
 	s, ctx := open(t, engine.StoreOptions{LapseAfter: -1}), bounded(t)
+	t.Cleanup(func() { _, _ = s.pool.Exec(context.Background(), "drop publication "+s.schema) })
+	if _, err := s.pool.Exec(ctx, "create publication "+s.schema+" for table version, jobs, buried, batches"); err != nil {
+		t.Fatal(err)
+	}
 	var some []engine.NewJob
 	for id := range engine.JobID(engines * each) {
 		some = append(some, engine.NewJob{ID: id + 1})

@@ -159,7 +159,7 @@ func (r *runner) once(w *World, checked bool, history *check.History) (report Re
 // drive steps a simulation until all jobs and executions have ended, their time is over, or an invariant is broken.
 func (s *setup) drive(run *sim.Sim, checker *check.Checker, checked bool) {
 	healed, deadline := engine.Time(min(s.Heal+s.Enqueue, world.ForEver)), engine.Never // what is on its way then has come
-	late := time.Duration(0)
+	late, stuck := time.Duration(0), healed.Add(time.Hour)                              // what is due then was forgotten by the store
 	for n := 1; run.Step(); n++ {
 		if checker.Breach() != nil {
 			return
@@ -167,7 +167,7 @@ func (s *setup) drive(run *sim.Sim, checker *check.Checker, checked bool) {
 		if run.Over() && s.letGo(run) {
 			break
 		}
-		if deadline == engine.Never && run.Now() > healed && run.Store().NextDue() > run.Now() {
+		if deadline == engine.Never && run.Now() > healed && (run.Store().NextDue() > run.Now() || run.Now() > stuck) {
 			var waits time.Duration
 			deadline, waits = s.Deadline(run.Now(), s.memory)
 			late = s.beyond(run)

@@ -143,7 +143,7 @@ func (b *Bounds) Rules() check.Rules {
 		r.HandBack = c.Linger + 2*c.Timeout + time.Duration(8*(b.Node.Workers+b.Node.Fetch.Prefetch))*b.mean[engine.OpCommit]
 	}
 	if r.Idle > 0 && b.keys == 0 && !b.Options.Held { // while a job is ready some worker makes progress
-		r.Wait = b.Most() // see Deadline
+		r.Wait = ForEver // until Deadline bounds it
 	}
 	return r
 }
@@ -296,32 +296,6 @@ func (b *Bounds) promotions(jobs int) time.Duration {
 		return 0
 	}
 	return (max(p.Every, b.every) + b.first + p.Gap + b.trip()) * time.Duration(1+jobs/p.Batch)
-}
-
-// Most returns an upper bound on the time from Heal, when the storms are over, until every job has ended: all attempts
-// of all jobs, one after the other where necessary, each with every possible pause and recovery. Deadline gives a
-// closer bound, from the jobs left at Heal.
-func (b *Bounds) Most() time.Duration {
-	e := &b.Node
-	each := b.service + b.poll + max(0, e.Fetch.ErrorPause) + e.Fetch.Cooldown + 3*b.trip() + b.settleOutcome() +
-		b.promotions(b.Come)
-	rest := b.retry.Max + b.skew()
-	if l := b.lease(); l > 0 {
-		rest += l + b.recovery(b.Come)
-	}
-	if b.congested {
-		each *= 2
-		rest += time.Duration(b.Come) * 8 * b.perRow * time.Duration(b.Come)
-	}
-	tries := b.tries()
-	bound := each*time.Duration(tries*(1+b.Come/b.abreast(e.Workers))) + rest*time.Duration(tries)
-	if b.keys > 0 {
-		bound = (each + rest) * time.Duration(tries*(1+b.Come/b.keys))
-	}
-	if most := b.Options.MaxInFlight; b.Options.CountUnacked && most > 0 {
-		bound = max(bound, (each+rest)*time.Duration(tries*(1+b.Come/most)))
-	}
-	return bound + max(0, b.last-b.Heal) + rest + b.hesitates(tries*b.Come) + 10*time.Minute
 }
 
 // Patience returns an upper bound on the time without any event of a job, after the storms and while jobs are left: a

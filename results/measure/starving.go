@@ -279,6 +279,9 @@ type readied struct {
 	jobs int
 }
 
+// compare compares the instant with a time, for binary searches.
+func (r readied) compare(at engine.Time) int { return cmp.Compare(r.at, at) }
+
 // push counts a fresh job that became ready now, or when it was due, at the end of the queue.
 func (l *lane) push(now engine.Time) {
 	l.live++
@@ -315,11 +318,19 @@ func (l *lane) leave(since engine.Time) {
 	}
 }
 
+// within returns how many jobs in the queue became ready at a time in [from, to).
+func (l *lane) within(from, to engine.Time) (jobs int) {
+	at, _ := slices.BinarySearchFunc(l.queue, from, readied.compare)
+	for ; at < len(l.queue) && l.queue[at].at < to; at++ {
+		jobs += l.queue[at].jobs
+	}
+	return jobs
+}
+
 // find returns the index, in a queue of ready times, of the entry for the time since or, if none with jobs is there, of
 // the next later entry with jobs, or else of the last one with jobs.
 func (l *lane) find(since engine.Time) int {
-	before := func(r readied, since engine.Time) int { return cmp.Compare(r.at, since) }
-	at, _ := slices.BinarySearchFunc(l.queue, since, before)
+	at, _ := slices.BinarySearchFunc(l.queue, since, readied.compare)
 	if later := slices.IndexFunc(l.queue[at:], func(r readied) bool { return r.jobs > 0 }); later >= 0 {
 		return at + later
 	}

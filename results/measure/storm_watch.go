@@ -2,6 +2,7 @@ package measure
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -185,6 +186,7 @@ type recovery struct {
 	top    int // highest histogram bucket in use
 
 	windows   int         // number of windows before the first storm
+	unfair    bool        // p95 with unclaimed jobs is above threshold even before the first storm: they do not count
 	calm      dense       // p95 of the windows before the first storm
 	threshold int64       // highest p95 that counts as recovered, in ns
 	back      bool        // the latest window's p95 is at or below threshold
@@ -233,9 +235,13 @@ func (r *recovery) slide() {
 	r.next = r.next.Add(r.step)
 }
 
-// p95 returns the 95th percentile of the waits in the sliding window, of which there must be at least one, in ns.
-func (r *recovery) p95() int64 {
-	above := r.total - int(rankOf(windowQuantile, uint64(r.total)))
+// p95 returns the 95th percentile, in ns, of the waits in the sliding window, of which there must be at least one, and
+// of so many longer ones that have not ended.
+func (r *recovery) p95(unclaimed int) int64 {
+	above := r.total - int(rankOf(windowQuantile, uint64(r.total+unclaimed)))
+	if above < 0 {
+		return math.MaxInt64
+	}
 	for r.top > 0 && r.counts[r.top] == 0 {
 		r.top--
 	}
@@ -264,11 +270,11 @@ func (v *view) onStep(r *recovery) {
 	case v.now <= calm.to:
 		if v.now.Sub(calm.from) >= r.window && r.total > 0 {
 			r.windows++
-			p95 := r.p95()
+			p95 := r.p95(0)
 			r.calm.record(bucketOf(p95), p95)
 		}
 	case r.total > 0:
-		r.back, r.blind = r.p95() <= r.threshold, 0
+		r.back, r.blind = r.p95(0) <= r.threshold && (r.unfair || !v.starves(r)), 0
 	case v.now > engine.Time(v.settings.Duration) && v.level[freshArea] == 0:
 		r.blind = cmp.Or(r.blind, v.now)
 	default: // no fresh job was claimed in this step
@@ -285,6 +291,19 @@ func (v *view) onStep(r *recovery) {
 	if !pending {
 		v.storms.recoveries = slices.DeleteFunc(v.storms.recoveries, func(other *recovery) bool { return other == r })
 	}
+}
+
+// starves reports whether the p95 wait exceeds the threshold if the window's claims are joined by the fresh jobs that
+// became ready in the window and, unclaimed, have waited for longer than the threshold by now.
+func (v *view) starves(r *recovery) bool {
+	unclaimed := 0
+	v.starving.join(v.now)
+	for kind := range v.starving.lanes {
+		if v.kind < 0 || int(v.kind) == kind {
+			unclaimed += v.starving.lanes[kind].within(v.now.Add(-r.window), v.now-engine.Time(r.threshold))
+		}
+	}
+	return r.p95(unclaimed) > r.threshold
 }
 
 // judge sets a storm's recovery time once the p95 wait has stayed within its range from before the storms long enough.
@@ -312,7 +331,8 @@ func (v *view) onCalmOver() {
 		if r.windows > 0 {
 			r.threshold = max(r.threshold, int64(r.calm.quantile(calmQuantile)))
 		}
-		r.back = r.total == 0 || r.p95() <= r.threshold
+		r.back = r.total == 0 || r.p95(0) <= r.threshold
+		r.unfair = r.total > 0 && v.starves(r)
 	}
 }
 

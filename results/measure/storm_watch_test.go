@@ -115,6 +115,49 @@ func TestStarvedIsNotRecovered(t *testing.T) {
 	}
 }
 
+// Where some fresh jobs are claimed at once, those that became ready meanwhile and wait on are no recovery either, unless
+// they are few, or as many waited before the storm. Until 900 s a share of the jobs is not claimed.
+func TestSomeStarvedIsNotRecovered(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		every  int     // of so many jobs one waits
+		from   float64 // time from which on it does
+		value  float64
+		queued float64 // time at which the others are claimed; 0: never
+	}{
+		{"every other job, until claimed", 2, 600, 900 + 15 - 700, 900},
+		{"every other job, to the end", 2, 600, 2400 - 700, 0},
+		{"one in forty", 40, 600, 0, 0},
+		{"every other job, before the storm too", 2, 0, 0, 0},
+	} {
+		c := NewCollector(calmSettings(), 0)
+		var queue []int
+		claim := func(i int, now float64) {
+			c.Record(&engine.Event{At: at(now), Kind: engine.Leased, Job: engine.JobID(i + 1), Delivery: 1, Token: 1,
+				Waited: seconds(now - float64(i)/20)})
+		}
+		for i := range 36_000 {
+			now := float64(i) / 20
+			if tt.queued > 0 && now >= tt.queued {
+				for _, old := range queue {
+					claim(old, now)
+				}
+				queue, tt.every = nil, 1<<30
+			}
+			c.Record(&engine.Event{At: at(now), Kind: engine.Enqueued, Job: engine.JobID(i + 1)})
+			if i%tt.every == 0 && now >= tt.from {
+				queue = append(queue, i)
+				continue
+			}
+			claim(i, now)
+		}
+		r := c.Finish(at(2400), left(unfinished.Job{ID: 5, State: engine.Ready, Age: time.Second, Waited: time.Second}))
+		if v := r.Find(Query{Metric: "recovery.time"}); math.Abs(v.Value-tt.value) > 2 || (v.Bound != "") != (tt.value == 1700) {
+			t.Errorf("%s: recovery.time %s %v s, want %v s", tt.name, v.Bound, v.Value, tt.value)
+		}
+	}
+}
+
 // Once arrivals have stopped and no fresh job is left, that none waits shows no recovery, however long retries still
 // run: a longer storm would seem to be over sooner. Without a fresh job during arrivals nobody waits.
 func TestEndOfArrivalsIsNoRecovery(t *testing.T) {
@@ -369,19 +412,19 @@ func TestSlidingQuantile(t *testing.T) {
 	for range 5 {
 		r.slide()
 	}
-	if got := r.p95(); got != 200 {
+	if got := r.p95(0); got != 200 {
 		t.Errorf("of one wait of 200 ns the p95 is %d", got)
 	}
 	for bucket := 1; bucket <= 20; bucket++ {
 		r.claimed(bucket)
 	}
-	if got := r.p95(); got != 20 { // the 20th of 21
+	if got := r.p95(0); got != 20 { // the 20th of 21
 		t.Errorf("of 1 to 20 ns and 200 the p95 is %d", got)
 	}
 	for range 5 {
 		r.slide()
 	}
-	if got := r.p95(); got != 19 {
+	if got := r.p95(0); got != 19 {
 		t.Errorf("of 1 to 20 ns the p95 is %d", got)
 	}
 }

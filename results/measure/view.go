@@ -29,9 +29,10 @@ type view struct {
 	*clock
 	settings *Settings
 	workers  *machines
-	rest     Load    // load of the filter's jobs outside storms
-	entitled float64 // share of claims guaranteed to fresh jobs; 0: no guarantee, or not for these jobs
-	left     int64   // jobs unresolved at the end
+	starving *starving // queues of the ready fresh jobs
+	rest     Load      // load of the filter's jobs outside storms
+	entitled float64   // share of claims guaranteed to fresh jobs; 0: no guarantee, or not for these jobs
+	left     int64     // jobs unresolved at the end
 
 	level [numAreas]int64 // present levels, see freshArea
 
@@ -52,7 +53,8 @@ type view struct {
 // of time to it.
 func newView(c *Collector, f filter) *view {
 	s := c.settings
-	v := &view{filter: f, clock: &c.clock, settings: s, workers: &c.machines, rest: Load{s.Rate, s.Service}}
+	v := &view{filter: f, clock: &c.clock, settings: s, workers: &c.machines, starving: &c.starving,
+		rest: Load{s.Rate, s.Service}}
 	if f.kind >= 0 && int(f.kind) < len(s.Loads) {
 		v.rest = s.Loads[f.kind]
 	}

@@ -95,7 +95,7 @@ func annotationsOf(suites []text.Suite) (all []annotation) {
 	return all
 }
 
-// stepSummary appends the text that of returns to the summary of the GitHub workflow step that qsim runs in, if any.
+// stepSummary appends a text, the result of a function, to the summary of the GitHub workflow step that qsim runs in.
 func stepSummary(of func() ([]byte, error)) error {
 	name := os.Getenv("GITHUB_STEP_SUMMARY")
 	if name == "" {
@@ -113,7 +113,7 @@ func stepSummary(of func() ([]byte, error)) error {
 // judging lists the additional output formats of commands with verdicts: annotations of a GitHub workflow, and JUnit.
 var judging = []string{"github", "junit"}
 
-// unjudged prints the error of a command with verdicts that printed nothing as a failed test case (--format junit) or
+// unjudged prints, for a command that ended without its verdicts, the error as a failed test case (--format junit) or
 // an annotation (github), as a CI system must not read an empty file. The exit code stays as it is.
 func unjudged(c *cobra.Command, err error) {
 	format := c.Flags().Lookup("format")

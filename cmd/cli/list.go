@@ -131,7 +131,7 @@ func entryNames(entries []entry) []string {
 	return plain.Map(entries, func(e entry) string { return e.name })
 }
 
-// anywhere returns the entry with a name, from any topic; an error if no topic or several have it.
+// anywhere returns the entry with a name, of any topic; an error if it is in no topic, or in several.
 func anywhere(name string, names []string) (found []entry, err error) {
 	var in []string
 	for _, topic := range topics {
@@ -149,7 +149,7 @@ func anywhere(name string, names []string) (found []entry, err error) {
 		strings.Join(in, ", and of the "), in[0])
 }
 
-// list returns one entry in full, or a line for each; width is the terminal's number of columns, 0 without a terminal.
+// list returns entries as text: a single one in full, else a line for each; width is in columns, 0 without a terminal.
 func list(entries []entry, width int) string {
 	if len(entries) == 1 {
 		var b strings.Builder
@@ -178,7 +178,7 @@ func wrap(words string, width int) string {
 	return strings.Join(lines, "\n")
 }
 
-// each returns a function for the entries of a topic: one for each element of a list.
+// each returns a function that lists the entries of a topic of `qsim list`: one made of each element of a list.
 func each[T any](list func() []T, entryOf func(T) entry) func() []entry {
 	return func() []entry { return plain.Map(list(), entryOf) }
 }

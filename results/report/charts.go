@@ -94,16 +94,15 @@ type drawing struct {
 
 // policy holds the time series of one policy, over all seeds. A NaN is a gap.
 type policy struct {
-	name   string
-	hue    hue
-	index  int       // index of the policy in the scenario
-	swatch swatch    // mark of its colour and dashes on a page
-	band             // p99 waits of all fresh jobs: median over seeds, and its band
-	waits  []band    // the same by plot, see drawing.rows; that of a class is without edges
-	fresh  []float64 // jobs ready and never attempted, mean over seeds
-	retry  []float64
-	due    []float64 // all jobs ready: fresh jobs and retries
-	later  []float64 // jobs scheduled for later (retries in backoff, delayed jobs), mean over seeds
+	name  string
+	hue   hue
+	index int       // index of the policy in the scenario
+	band            // p99 waits of all fresh jobs: median over seeds, and its band
+	waits []band    // the same by plot, see drawing.rows; that of a class is without edges
+	fresh []float64 // jobs ready and never attempted, mean over seeds
+	retry []float64
+	due   []float64 // all jobs ready: fresh jobs and retries
+	later []float64 // jobs scheduled for later (retries in backoff, delayed jobs), mean over seeds
 
 	attempts []float64 // claims per second, mean over seeds; NaN where every seed has ended
 	busy     []float64 // utilization of the workers, mean over seeds
@@ -118,7 +117,7 @@ func (p *policy) line(width vg.Length) draw.LineStyle {
 
 // dashed returns the style of a policy's curve among coloured curves of other policies: its dashes tell it apart, too.
 func (p *policy) dashed(width vg.Length) draw.LineStyle {
-	return draw.LineStyle{Color: p.hue.line, Width: width, Dashes: hueOf(p.index).dashes}
+	return draw.LineStyle{Color: p.hue.line, Width: width, Dashes: p.hue.dashes}
 }
 
 // band is a curve over time with the edges of a band around it, which are nil if there is no band.
@@ -168,7 +167,7 @@ func newDrawing(sum *results.Summary, version string) (*drawing, error) {
 }
 
 func newPolicy(index int, label string, series []measure.Series, buckets, from int) policy {
-	p := policy{name: plain.Shorten(label, nameLimit), hue: hueOf(index), index: index, swatch: swatchOf(index)}
+	p := policy{name: plain.Shorten(label, nameLimit), hue: hueOf(index), index: index}
 	mean := func(of func(s *measure.Series, i int) float64) []float64 { return meansOf(series, buckets, of) }
 	level := func(of func(s *measure.Series) []float64) []float64 { // of jobs: a run that has ended has none
 		return plain.Map(mean(func(s *measure.Series, i int) float64 { return at(of(s), i) }), zeroed)

@@ -72,7 +72,7 @@ func (d *drawing) policyKey() key {
 	front := inFront(d.summary, d.table)
 	for i, p := range d.policies {
 		if front[i] {
-			k = append(k, entry{name: p.name, color: p.hue.line, dashes: hueOf(p.index).dashes, policy: i + 1})
+			k = append(k, entry{name: p.name, color: p.hue.line, dashes: p.hue.dashes, policy: i + 1})
 		}
 	}
 	return k
@@ -179,41 +179,32 @@ func namesInside(own peaks, curves []curve, limits []limit, names []string) sket
 				x := c.Min.X + 3 + side*(c.Max.X-c.Min.X-wide-5)
 				places = append(places, vg.Point{X: x, Y: ty(l.Bound) + 2}, vg.Point{X: x, Y: ty(l.Bound) - 11})
 			}
-			at := emptiest(places, wide, taken)
-			tag(c, limitText, at, names[i])
-			taken = append(taken, covered(at, wide)...)
+			taken = write(c, limitText, names[i], places, taken)
 		}
 	}
-}
-
-// covered returns points all over a name of the given width, its lower left corner at a point. They are so dense that a
-// further name covers rather a curve than this name.
-func covered(at vg.Point, wide vg.Length) (points []vg.Point) {
-	for dx := vg.Length(0); dx < wide; dx += .5 {
-		points = append(points, vg.Point{X: at.X + dx, Y: at.Y + 2}, vg.Point{X: at.X + dx, Y: at.Y + 8})
-	}
-	return points
 }
 
 // apart is the spacing, in points of length, at which curves are sampled for placing names clear of them.
 const apart = 4
 
-// emptiest returns the first of the candidate positions, each the lower left corner of a name of width wide, at which
-// the name covers fewest points of curves.
-func emptiest(places []vg.Point, wide vg.Length, taken []vg.Point) vg.Point {
-	best, least := places[0], math.MaxInt
-	for _, at := range places {
-		hits := 0
-		for _, p := range taken {
-			if p.X >= at.X-2 && p.X <= at.X+wide+2 && p.Y >= at.Y-1 && p.Y <= at.Y+9 {
-				hits++
-			}
-		}
+// write draws a name on the first of some places, its lower left corner, where it covers fewest of the points taken,
+// which lie along curves. It returns these and points all over the name, so dense that the next name rather covers a
+// curve than this one.
+func write(c draw.Canvas, style text.Style, name string, places, taken []vg.Point) []vg.Point {
+	wide, at, least := style.Width(name), places[0], math.MaxInt
+	for _, place := range places {
+		hits := plain.Count(taken, func(p vg.Point) bool {
+			return p.X >= place.X-2 && p.X <= place.X+wide+2 && p.Y >= place.Y-1 && p.Y <= place.Y+9
+		})
 		if hits < least {
-			best, least = at, hits
+			at, least = place, hits
 		}
 	}
-	return best
+	tag(c, style, at, name)
+	for dx := vg.Length(0); dx < wide; dx += .5 {
+		taken = append(taken, vg.Point{X: at.X + dx, Y: at.Y + 2}, vg.Point{X: at.X + dx, Y: at.Y + 8})
+	}
+	return taken
 }
 
 // along returns points sampled all along some curves, in positions on the canvas, apart from each other by apart.
@@ -255,6 +246,6 @@ func limitLine(at float64, name string, curves []curve) sketch {
 		if places == nil {
 			places = append(places, vg.Point{X: c.Min.X, Y: c.Min.Y + 4})
 		}
-		tag(c, limitText, emptiest(places, wide, along(curves, tx, ty, p)), name)
+		write(c, limitText, name, places, along(curves, tx, ty, p))
 	}
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"math"
@@ -56,11 +57,13 @@ func (m *markup) phrases(all []phrase) {
 	}
 }
 
-func (m *markup) swatch(s swatch) {
+// swatch writes the mark of a policy as HTML: a box in its colour or, if another has this, a line with its dashes.
+func (m *markup) swatch(h hue) {
 	m.put(`<svg class="swatch" viewBox="0 0 16 10" aria-hidden="true">`)
-	m.put(`<line x1="0" y1="5" x2="16" y2="5" class="hue%d" stroke-width="%d"`, s.Hue,
-		plain.Either(s.Dashes != "", 4, 8))
-	m.some(` stroke-dasharray="%s"`, s.Dashes)
+	m.put(`<line x1="0" y1="5" x2="16" y2="5" class="hue%d" stroke-width="%d"`, h.number, plain.Either(h.again, 4, 8))
+	if h.again { // a solid line as one dash
+		m.put(` stroke-dasharray="%s"`, cmp.Or(strings.Join(plain.Map(h.dashes, dashLength), " "), "16"))
+	}
 	m.put("/></svg>")
 }
 
@@ -68,7 +71,7 @@ func (m *markup) swatch(s swatch) {
 func (m *markup) policyName(sum *results.Summary, policy int) {
 	p := &sum.Policies[policy]
 	m.put(`<th scope="row"><span class="name">`)
-	m.swatch(swatchOf(policy))
+	m.swatch(hueOf(policy))
 	m.put("<span>%s", clean(p.Label))
 	if p.Baseline && len(sum.Policies) > 1 {
 		m.put(" <small>baseline</small>")

@@ -170,22 +170,6 @@ func isLetter(b byte) bool {
 	return b >= 0x80 || b|0x20 >= 'a' && b|0x20 <= 'z' || b >= '0' && b <= '9'
 }
 
-// swatch is the mark of a policy in a page: its colour and dash pattern.
-type swatch struct {
-	Hue    int    // index into hues
-	Dashes string // dash pattern of a line; "": a box
-}
-
-// swatchOf returns the mark of the policy with that index in the scenario; policies of one hue differ in their dashes.
-func swatchOf(policy int) swatch {
-	return swatch{policy % len(hues), plain.When(policy >= len(hues), dashesOf(policy))}
-}
-
-// dashesOf returns the dash pattern, in a swatch, of the lines of the policy with that index; of solid ones, one dash.
-func dashesOf(policy int) string {
-	return cmp.Or(strings.Join(plain.Map(hueOf(policy).dashes, dashLength), " "), "16")
-}
-
 // plainTable is a table of text in a page, with an explanation (Key) below; the first cell of a row is its header.
 type plainTable struct {
 	Caption, Key string
@@ -246,7 +230,7 @@ type liveStorm struct {
 
 type livePolicy struct {
 	Name     string   `json:"name"`
-	Style    swatch   `json:"-"`
+	Style    hue      `json:"-"`
 	Hue      int      `json:"hue"`
 	On       bool     `json:"on"`  // it is shown at first
 	P99      []series `json:"p99"` // p99 waits of all fresh jobs, or by class
@@ -302,7 +286,7 @@ func (d *drawing) live() liveData {
 	}
 	front := inFront(d.summary, d.table)
 	for i, p := range d.policies {
-		own := livePolicy{Name: p.name, Style: p.swatch, Hue: p.swatch.Hue, On: front[i], Fresh: p.fresh[:n],
+		own := livePolicy{Name: p.name, Style: p.hue, Hue: p.hue.number, On: front[i], Fresh: p.fresh[:n],
 			Retry: p.retry[:n], Attempts: p.attempts[:n], Busy: p.busy[:n], Again: p.again[:n]}
 		for row := range d.rows {
 			own.P99 = append(own.P99, p.waits[row].median[:n])

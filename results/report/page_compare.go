@@ -24,8 +24,9 @@ func ComparePage(base, new *results.Summary, c *results.Comparison, version stri
 	}
 	d.pairs = true
 	for i := range d.policies { // the two of a pair have one colour, and dashes of their own
-		d.policies[i].hue = hueOf(i / 2)
-		d.policies[i].swatch = swatch{i / 2 % len(hues), plain.When(i%2 > 0, dashesOf(i))}
+		own := hueOf(i / 2)
+		own.dashes, own.again = hueOf(i).dashes, i%2 > 0
+		d.policies[i].hue = own
 	}
 	figures := d.figures("backlog", "storm", "waits", "distribution", "attempts")
 	p := &page{Name: clean(c.Scenario), Version: plain.Shorten(clean(version), 40), summary: sum}

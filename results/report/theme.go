@@ -29,20 +29,22 @@ var (
 type hue struct {
 	line, text color.NRGBA
 	dashes     []vg.Length
+	number     int  // index into hues, of which style sheets make class names
+	again      bool // a policy before it has the same colour
 }
 
 // hues are the colours of policies, by index. The first four are Okabe and Ito's in pairs of a dark and a light hue,
 // warm and cold, which stay apart under deuteranopia and protanopia; the others are told apart by lightness. Dashes
 // distinguish lines without colour.
 var hues = [...]hue{
-	{rgb(0xD55E00), rgb(0xB54F00), nil},
-	{rgb(0x0072B2), rgb(0x0067A1), []vg.Length{6, 2}},
-	{rgb(0xE69F00), rgb(0x8A6000), []vg.Length{2, 2}},
-	{rgb(0x56B4E9), rgb(0x23739F), []vg.Length{7, 2, 2, 2}},
-	{rgb(0x009E73), rgb(0x007A59), []vg.Length{10, 3}},
-	{rgb(0xCC79A7), rgb(0xA3427A), []vg.Length{4, 2, 1, 2, 1, 2}},
-	{rgb(0x4B2E83), rgb(0x4B2E83), []vg.Length{1, 1.5}},
-	{rgb(0x6E7781), rgb(0x57606A), []vg.Length{12, 2, 3, 2}},
+	{line: rgb(0xD55E00), text: rgb(0xB54F00)},
+	{line: rgb(0x0072B2), text: rgb(0x0067A1), dashes: []vg.Length{6, 2}},
+	{line: rgb(0xE69F00), text: rgb(0x8A6000), dashes: []vg.Length{2, 2}},
+	{line: rgb(0x56B4E9), text: rgb(0x23739F), dashes: []vg.Length{7, 2, 2, 2}},
+	{line: rgb(0x009E73), text: rgb(0x007A59), dashes: []vg.Length{10, 3}},
+	{line: rgb(0xCC79A7), text: rgb(0xA3427A), dashes: []vg.Length{4, 2, 1, 2, 1, 2}},
+	{line: rgb(0x4B2E83), text: rgb(0x4B2E83), dashes: []vg.Length{1, 1.5}},
+	{line: rgb(0x6E7781), text: rgb(0x57606A), dashes: []vg.Length{12, 2, 3, 2}},
 }
 
 var (
@@ -64,6 +66,7 @@ func alpha(c color.NRGBA, a uint8) color.NRGBA {
 // policies that share a colour, since there are more policies than colours, have different dashes.
 func hueOf(policy int) hue {
 	own := hues[policy%len(hues)]
+	own.number, own.again = policy%len(hues), policy >= len(hues)
 	own.dashes = hues[(policy+policy/len(hues))%len(hues)].dashes
 	return own
 }

@@ -130,14 +130,12 @@ func (l peaks) draw(c draw.Canvas, p *plot.Plot) (taken []vg.Point) {
 		if places == nil {
 			places = []vg.Point{{X: min(max(x-wide/2, c.Min.X), c.Max.X-wide), Y: min(y+4, c.Max.Y-8)}}
 		}
-		at := emptiest(places, wide, taken)
 		style := peakStyle
 		style.Color = own.hue.text
 		when := own.line.xs[top]
 		mark(c, fmt.Sprintf("<g class=\"name\" data-policy=\"%d\" %s>\n", own.policy, dated(when, when)))
-		tag(c, style, at, name)
+		taken = write(c, style, name, places, taken)
 		mark(c, "</g>\n")
-		taken = append(taken, covered(at, wide)...)
 	}
 	return taken
 }

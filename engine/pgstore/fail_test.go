@@ -62,7 +62,7 @@ func mute(t testing.TB, s *Store, change func(c *pgxpool.Config)) *Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(pool.Close)
-	m := &Store{pool: pool, beats: pool, schema: s.schema, rules: s.rules, text: s.text}
+	m := &Store{pool: pool, beats: pool, schema: s.schema, rules: s.rules, text: s.text, running: t.Context()}
 	m.news.waiting = make(chan struct{}, 1)
 	return m
 }

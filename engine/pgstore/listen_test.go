@@ -64,7 +64,7 @@ func (s *scripted) store(t *testing.T, o engine.StoreOptions) *Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := &Store{pool: pool, beats: pool, schema: "work", rules: rules{o}}
+	store := &Store{pool: pool, beats: pool, schema: "work", rules: rules{o}, running: t.Context()}
 	store.news.waiting = make(chan struct{}, 1)
 	t.Cleanup(func() {
 		pool.Close()

@@ -229,6 +229,38 @@ func TestIndexesThatAreThere(t *testing.T) {
 	}
 }
 
+// TestBuildOutlivesCalls has a claim begin to build an index that takes longer than the claim may, here since a
+// transaction that has written is open: the claim ends in time, and the index is there later without another.
+func TestBuildOutlivesCalls(t *testing.T) {
+	s, ctx := open(t, kept), bounded(t)
+	tx, err := s.pool.Begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+	if _, err := tx.Exec(ctx, "insert into jobs (id, kind, tenant, priority) values (9, 0, 0, 0)"); err != nil {
+		t.Fatal(err)
+	}
+	claim := func(ctx context.Context) error {
+		_, _, err := s.Claim(ctx, 1, engine.Plan{Limit: 1, Terms: []engine.Term{{Class: engine.Fresh, Limit: 1}}}, time.Minute, nil)
+		return err
+	}
+	for range 20 { // more than there are connections
+		hasty, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
+		wantError(t, claim(hasty), engine.ErrUnavailable, "build index ready_fresh_oldest: engine: store unavailable: it goes on: ")
+		cancel()
+	}
+	if err := tx.Commit(ctx); err != nil {
+		t.Fatal(err)
+	}
+	await(t, ctx, func() bool {
+		return count(t, s, "select count(*) from pg_class where oid = to_regclass('ready_fresh_oldest')") == 1
+	})
+	if err := claim(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestRoleThatOwnsNothing works on a store made by another role, with rights to its rows only; it
 // reports an index that it may not build.
 func TestRoleThatOwnsNothing(t *testing.T) {

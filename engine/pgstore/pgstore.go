@@ -42,7 +42,7 @@ type Store struct {
 	rules  rules
 	text   texts
 	plans  sync.Map // *plan by the key of its shapes
-	lines  sync.Map // line: the indexes of ready jobs known to exist
+	lines  sync.Map // *building by line: the indexes of ready jobs known to exist, or being built
 	fronts fronts
 	news   news
 
@@ -50,6 +50,7 @@ type Store struct {
 	listening sync.Map    // connections (*pgx.Conn) on which engines listen for notifications
 	// forgotten holds, by engine.EngineID, the number (uint64) of its batch up to which the records are deleted.
 	forgotten sync.Map
+	running   context.Context // until Close
 	stop      context.CancelFunc
 	ended     sync.WaitGroup
 }
@@ -93,7 +94,7 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 		return nil, fmt.Errorf("open store: %w", explain(err))
 	}
 	running, stop := context.WithCancel(context.Background())
-	s := &Store{pool: pool, beats: beats, schema: o.Schema, rules: rules{o.Store.Complete()}, stop: stop,
+	s := &Store{pool: pool, beats: beats, schema: o.Schema, rules: rules{o.Store.Complete()}, running: running, stop: stop,
 		news: news{waiting: make(chan struct{}, 1)}}
 	s.text.init(&s.rules)
 	s.ended.Go(func() { s.announce(running) })

@@ -188,19 +188,43 @@ func (l line) definition() string {
 	return fmt.Sprintf("create index if not exists %s on jobs (%s) where %s", l.name(), columns, ofClass(l.class, ""))
 }
 
-// build creates those of the given indexes that are missing. While it does, nothing can be enqueued or committed: until
-// all transactions that have written to the store end, and then for about a second for each million ready jobs.
+// build waits until the given indexes exist and has missing ones built. While one is, nothing can be enqueued or
+// committed: until all transactions that have written to the store end, and then for about a second for each million
+// ready jobs. A build goes on when ctx is done, since otherwise one that takes longer than calls would never end.
 func (s *Store) build(ctx context.Context, want []line) error {
 	for _, l := range want {
-		if _, built := s.lines.Load(l); built || l == (line{class: engine.AnyClass}) {
+		if l == (line{class: engine.AnyClass}) {
 			continue
 		}
-		if err := s.buildLine(ctx, l); err != nil {
-			return s.wrap("build index "+l.name(), err)
+		found, ok := s.lines.Load(l)
+		if !ok {
+			b := &building{done: make(chan struct{})}
+			if found, ok = s.lines.LoadOrStore(l, b); !ok {
+				s.ended.Go(func() {
+					defer close(b.done)
+					if b.err = s.buildLine(s.running, l); b.err != nil {
+						s.lines.Delete(l)
+					}
+				})
+			}
 		}
-		s.lines.Store(l, true)
+		b := found.(*building)
+		select {
+		case <-b.done:
+		case <-ctx.Done():
+			return wrap("build index "+l.name(), fmt.Errorf("it goes on: %w", ctx.Err()))
+		}
+		if b.err != nil {
+			return s.wrap("build index "+l.name(), b.err)
+		}
 	}
 	return nil
+}
+
+// building is the state of an index of ready jobs: built, or being built.
+type building struct {
+	done chan struct{} // closed once it is built, or could not be
+	err  error
 }
 
 // buildLine creates an index unless it exists. It looks first, since CREATE INDEX takes a lock that waits for every

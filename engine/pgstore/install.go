@@ -49,12 +49,12 @@ func install(ctx context.Context, config *pgx.ConnConfig, name string) error {
 		return err
 	}
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		found, err := known(ctx, tx, name)
+		found, err := known(ctx, conn, name)
 		for found > 0 && found < version && err == nil {
 			if _, err := tx.Exec(ctx, upgrades[found], pgx.QueryExecModeSimpleProtocol); err != nil {
 				return wrap(fmt.Sprintf("go on from version %d of schema %s", found, name), err)
 			}
-			found, err = known(ctx, tx, name)
+			found, err = known(ctx, conn, name)
 		}
 		if found == version || err != nil {
 			return err
@@ -83,15 +83,10 @@ const contents = `select now_ns(), batch_ns(), 'joined'::regclass from
 (select node, generation from lives) l, (select role, engine, until from leaders) e,
 (select name, latest from schedules) s limit 0`
 
-// querier is a connection or a transaction that can run queries.
-type querier interface {
-	QueryRow(ctx context.Context, sql string, arguments ...any) pgx.Row
-}
-
 // known returns the version of a schema, 0 if there is none; an error if this program neither supports nor upgrades it.
-func known(ctx context.Context, q querier, name string) (int, error) {
+func known(ctx context.Context, conn *pgx.Conn, name string) (int, error) {
 	var found *string
-	if err := q.QueryRow(ctx, "select to_regclass($1)::text", quoted(name)+".version").Scan(&found); err != nil {
+	if err := conn.QueryRow(ctx, "select to_regclass($1)::text", quoted(name)+".version").Scan(&found); err != nil {
 		return 0, wrap("look for schema "+name, err)
 	}
 	if found == nil {
@@ -100,7 +95,7 @@ func known(ctx context.Context, q querier, name string) (int, error) {
 	// Whatever has a table of this name may keep something else in it, of another type.
 	var rows int
 	var have *string
-	err := q.QueryRow(ctx, "select count(*), min(v.version::text) from "+quoted(name)+".version v").Scan(&rows, &have)
+	err := conn.QueryRow(ctx, "select count(*), min(v.version::text) from "+quoted(name)+".version v").Scan(&rows, &have)
 	switch {
 	case undefined(err):
 		return 0, told("read the version of schema %s: %w: %w", name, ErrForeign, explainOnce(err))
@@ -119,7 +114,7 @@ func known(ctx context.Context, q querier, name string) (int, error) {
 	if number < version {
 		return number, nil
 	}
-	switch err := q.QueryRow(ctx, contents).Scan(); {
+	switch err := conn.QueryRow(ctx, contents).Scan(); {
 	case undefined(err):
 		return 0, told("schema %s is of version %d but not whole: %w: %w", name, version, ErrForeign, explainOnce(err))
 	case !errors.Is(err, pgx.ErrNoRows) && !isReply(err, "42501"): // who may not read all may still enqueue

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"qsim/results/measure"
@@ -37,7 +38,24 @@ func (s *Summary) warn(grid [][]*measure.Run, asked int) {
 		s.warnOfRelapse(i, grid[i], add)
 		s.warnOfGaps(&s.Policies[i], add)
 	}
+	s.warnOfStorms(add)
 	s.warnOfUnclear(add)
+}
+
+// warnOfStorms warns of storms in which not retries, but fresh jobs alone overload the workers: those that come bring
+// more work, each tried once, than all workers can do.
+func (s *Summary) warnOfStorms(add func(string, ...any)) {
+	var texts []string
+	policies := map[string][]string{} // labels of the policies of each text
+	for _, o := range s.Settings.Overloads {
+		text := fmt.Sprintf("fresh jobs alone overload the workers during %s: each tried once, they bring %s%% of the "+
+			"work that the workers can do then", o.Storm, plain.Digits(100*o.Load, 3))
+		texts, policies[text] = append(texts, text), append(policies[text], s.Policies[o.Policy].Label)
+	}
+	for _, text := range plain.Distinct(texts) {
+		of := plain.When(len(policies[text]) < len(s.Policies), strings.Join(policies[text], ", ")+": ")
+		add("%s%s", of, text)
+	}
 }
 
 // mostUnclear is the highest number of unclear objectives with a warning each; if there are more, one warning counts

@@ -125,6 +125,32 @@ func TestWarningOfOverload(t *testing.T) {
 	}
 }
 
+// TestWarningOfFreshJobsInStorms checks that a storm in which fresh jobs alone overload the workers is named once, with
+// the policies unless it is so under all of them.
+func TestWarningOfFreshJobsInStorms(t *testing.T) {
+	const flood = "fresh jobs alone overload the workers during flood: each tried once, they bring 140% of the work that " +
+		"the workers can do then"
+	both := []measure.Overload{{Policy: 0, Storm: "flood", Load: 1.4}, {Policy: 1, Storm: "flood", Load: 1.4}}
+	for _, tt := range []struct {
+		overloads []measure.Overload
+		want      []string
+	}{
+		{nil, nil},
+		{both, []string{flood}},
+		{both[1:], []string{"Weighted: " + flood}},
+		{append(both, measure.Overload{Policy: 1, Storm: "slow", Load: 1.0149}), []string{flood, "Weighted: fresh jobs alone " +
+			"overload the workers during slow: each tried once, they bring 101% of the work that the workers can do then"}},
+	} {
+		s := watching()
+		s.Overloads = tt.overloads
+		got := slices.DeleteFunc(warningsOf(t, s, slices.Concat(scattered(0, 12, 0.1), scattered(1, 12, 0.1))),
+			func(text string) bool { return !strings.Contains(text, "fresh jobs") })
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%v: %q, want %q", tt.overloads, got, tt.want)
+		}
+	}
+}
+
 // A policy that has jobs of its own is judged by their load, and waits for the warm-up that they need.
 func TestWarningOfOwnLoad(t *testing.T) {
 	const ms, second = time.Millisecond, time.Second

@@ -34,7 +34,7 @@ var mayImport = map[string][]string{
 	"results/text":        {"results", "results/measure", "results/plain"},
 	"results/report":      {"engine/quantity", "results", "results/measure", "results/text", "results/plain"},
 	"scenarios":           {"engine/quantity", "scenarios/diagnostics", "scenarios/tree", "scenarios/reference", "scenarios/spec", "scenarios/validate", "scenarios/checks", "policies", "results/measure", "results/plain"}, // the language: see TestScenariosReachNoSimulation
-	"scenarios/world":     {"engine/quantity", "scenarios", "scenarios/pool", "scenarios/spec", "engine", "engine/check", "engine/dist", "engine/fault", "engine/heap", "engine/keyed", "engine/sim", "engine/memstore", "engine/unfinished", "policies", "results", "results/measure", "results/plain"},
+	"scenarios/world":     {"engine/quantity", "scenarios", "scenarios/estimate", "scenarios/pool", "scenarios/spec", "engine", "engine/check", "engine/dist", "engine/fault", "engine/heap", "engine/keyed", "engine/sim", "engine/memstore", "engine/unfinished", "policies", "results", "results/measure", "results/plain"},
 	"cmd/qsim":            {"cmd/cli"},
 	"cmd/qbench":          {"cmd/bench"},
 	"cmd/play":            {"policies", "cmd/ui", "scenarios", "scenarios/diagnostics", "scenarios/estimate", "scenarios/origins", "scenarios/pool", "scenarios/world", "scenarios/trace", "results", "results/measure", "results/text", "results/plain", "results/report"},

@@ -72,6 +72,15 @@ type Settings struct {
 	Redrives bool // dead jobs may be made ready again
 	Promoted bool // waiting jobs become ready by a promoter only, maybe long after they are due; not with Held
 	Held     bool // jobs that wait until they are due are claimable, see engine.StoreOptions.Held: they count as ready
+	// Overloads are the storms in which fresh jobs alone overload the workers, by policy, then in the scenario's order.
+	Overloads []Overload `json:",omitempty"`
+}
+
+// Overload is a storm in which the first attempts of fresh jobs bring more work than the workers can do.
+type Overload struct {
+	Policy int
+	Storm  string
+	Load   float64 // that work ÷ what the workers can do, above 1
 }
 
 // Guard is the kind of protection against applying the effect of a job twice.

@@ -51,7 +51,7 @@ func (c *validator) checkBuffer(busy, again []float64) {
 	for i := range c.sc.Jobs {
 		rate := c.sc.Jobs[i].Arrivals.MeanRate()
 		total, attempts = total+rate*busy[i], attempts+rate*(1+again[i])
-		running += limit(c.sc.Jobs[i].MaxRunning)
+		running += estimate.Limit(c.sc.Jobs[i].MaxRunning)
 	}
 	if lease.Heartbeat > 0 && !lease.OfNode() { // one for each lease
 		c.warnTicks("lease.heartbeat", lease.Heartbeat, min(total, float64(e.Nodes)*float64(e.Workers)), "heartbeats")
@@ -60,20 +60,12 @@ func (c *validator) checkBuffer(busy, again []float64) {
 	if lease.Heartbeat > 0 && lease.Heartbeat < lasts {
 		lasts = lease.Max // 0: heartbeats keep it
 	}
-	held := min(float64(e.Fetch.Prefetch), min(limit(e.MaxInFlight), running)-float64(e.Workers))
+	held := min(float64(e.Fetch.Prefetch), min(estimate.Limit(e.MaxInFlight), running)-float64(e.Workers))
 	wait := held / float64(e.Workers) * total / attempts
 	c.In("engine").Warn(lasts > 0 && wait > lasts.Std().Seconds() && !lease.OfNode() && !e.Ack.Value(),
 		"fetch.prefetch lease.max lease.ttl", "under load the last of %.0f prefetched jobs waits %s for a worker, longer "+
 			"than its lease lasts (%v), and may run twice", held, plain.Duration(wait), lasts).
 		Help = "prefetch fewer jobs, or give them longer leases"
-}
-
-// limit returns a scenario's limit on a number of jobs as a float64: +Inf for 0, which means no limit.
-func limit(jobs spec.Count) float64 {
-	if jobs == 0 {
-		return math.Inf(1)
-	}
-	return float64(jobs)
 }
 
 // checkClassLoad warns if the jobs of class i, each running for busy seconds, come too fast for max-running or serial.
@@ -100,7 +92,7 @@ func (c *validator) grows(end spec.Duration) string {
 func (c *validator) checkOffered(busy, again []float64) {
 	jobs, workers := c.sc.Jobs, float64(c.sc.Engine.Nodes)*float64(c.sc.Engine.Workers)
 	capacity := plain.Plural(int(workers), "worker")
-	if most := limit(c.sc.Engine.MaxInFlight); most < workers {
+	if most := estimate.Limit(c.sc.Engine.MaxInFlight); most < workers {
 		workers, capacity = most, fmt.Sprintf("%.0f in flight at once", most)
 	}
 	load := func(i int) float64 { return jobs[i].Arrivals.MeanRate() * busy[i] }

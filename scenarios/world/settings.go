@@ -9,6 +9,7 @@ import (
 	"qsim/engine/quantity"
 	"qsim/results/measure"
 	"qsim/scenarios"
+	"qsim/scenarios/estimate"
 	"qsim/scenarios/spec"
 )
 
@@ -53,9 +54,17 @@ func Settings(sc *scenarios.Scenario) measure.Settings {
 			info.Rate, info.Service = own.Rate, max(own.Service, 1) // not both 0, where no job comes by itself
 		}
 		s.Policies = append(s.Policies, info)
+		for k := range sc.Storms {
+			if with, without := estimate.FreshLoad(sc.Variant(i), k); with > surely && without <= surely {
+				s.Overloads = append(s.Overloads, measure.Overload{Policy: i, Storm: sc.Storms[k].Name, Load: with})
+			}
+		}
 	}
 	return s
 }
+
+// surely is the least estimated load of workers that counts as above 1: estimate.FreshLoad is off by up to 0.1 %.
+const surely = 1.005
 
 // stormsOf returns the windows of storms under policy i, which may override those of the scenario, in the same order.
 func stormsOf(windows []measure.Window, sc *scenarios.Scenario, i int) []measure.Window {

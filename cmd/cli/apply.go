@@ -59,12 +59,20 @@ itself is no setting, and left out.`,
 	return c
 }
 
-// applied returns a text table of what a scenario means in another job system's settings, with notes except in CSV.
+// applied returns a text table of what a scenario means in another job system's settings, with notes except in CSV: for
+// people a long reason why there is no setting stands once, and then refers to the key that it stands at.
 func applied(r *apply.Result, o text.TableOptions) string {
 	columns := []text.Column{{Title: "key", Key: true}, {Title: "value", Wrap: true}, {Title: r.System, Wrap: true}}
 	t := text.Table{Columns: columns}
+	first := map[string]string{} // key at which a reason stands
 	for _, l := range r.Settings {
-		t.Add(l.Key, l.Value, plain.Either(l.Cannot != "", "✗ "+l.Cannot, l.Setting))
+		reason := l.Cannot
+		if as := "as " + first[reason]; o.Format != text.CSV && first[reason] != "" && len(as) < len(reason) {
+			reason = as
+		} else {
+			first[reason] = l.Key
+		}
+		t.Add(l.Key, l.Value, plain.Either(l.Cannot != "", "✗ "+reason, l.Setting))
 	}
 	if o.Format == text.CSV {
 		return t.Render(o)

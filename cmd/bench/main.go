@@ -33,8 +33,8 @@ func Main(kinds ...policies.Kind) {
 	os.Exit(int(ui.Execute(context.Background(), newRoot(), os.Args[1:], nil)))
 }
 
-// keeping is the message at the first interrupt of a command, which keeps what it has finished; a second one ends it.
-const keeping = "interrupted: tidying up; once more to quit at once"
+// tidying is the note at an interrupt of a command, which reports what it has finished, and drops its schemas.
+const tidying = "tidying up"
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{

@@ -168,7 +168,7 @@ func inSession(c *cobra.Command, f *runFlags, measure func(s *session, ctx conte
 		}
 	}
 	s := newSession(c, f)
-	ctx, stop := s.console.Interruptible(c.Context(), keeping)
+	ctx, stop := s.console.Interruptible(c.Context(), tidying)
 	defer stop()
 	defer func() { err = cmp.Or(err, s.stores.stop()) }()
 	return measure(s, ctx)

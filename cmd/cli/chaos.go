@@ -118,7 +118,7 @@ func runChaos(c *cobra.Command, f *chaosFlags) error {
 // runSwarm simulates random scenarios (worlds) under faults, one for each seed, and prints the summary and the broken
 // invariants.
 func runSwarm(c *cobra.Command, options chaos.Options, console *ui.Console, terminal *ui.Terminal) error {
-	ctx, stop := console.Interruptible(c.Context(), keeping)
+	ctx, stop := console.Interruptible(c.Context(), "what the seeds so far have shown is printed")
 	defer stop()
 	shown := console.Progress(terminal, refreshed, "seeds", nil)
 	if options.Seeds > 0 {

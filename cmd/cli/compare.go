@@ -56,7 +56,9 @@ Exit codes:
        without --strict also where that is unclear, as with few seeds it often is
     1  something is, or under --strict may be
     2  the command line, a result or a scenario is wrong
-    4  reading or writing failed`,
+    3  an invariant of the engine broke
+    4  reading or writing failed
+  130  interrupted: nothing is compared; 143 if it was by SIGTERM`,
 		Example: `  qsim compare results/runs/retry-storm/latest retry-storm    is it still the same?
   qsim compare before/retry-storm after/retry-storm --max-regression 5%
   qsim compare results/runs/my/latest my.yaml --set engine.workers=80
@@ -112,7 +114,7 @@ func compare(c *cobra.Command, names []string, f *compareFlags) error {
 			return err
 		}
 	}
-	ctx, stop := s.console.Interruptible(c.Context(), keeping)
+	ctx, stop := s.console.Interruptible(c.Context(), "nothing is compared")
 	defer stop()
 	var new results.Named
 	var list []*results.Comparison
@@ -175,7 +177,6 @@ func writeComparison(file string, base, new results.Named, c *results.Comparison
 
 // queries returns the metrics of --metric, with all those of base; without the flag none: results.Compare chooses.
 func (f *compareFlags) queries(base *results.Summary) ([]measure.Query, error) {
-	names := measure.MetricNames()
 	var queries []measure.Query
 	for _, name := range f.metrics {
 		if name == "all" {
@@ -184,12 +185,18 @@ func (f *compareFlags) queries(base *results.Summary) ([]measure.Query, error) {
 			}
 			continue
 		}
-		if !slices.Contains(names, name) {
-			return nil, ui.Unknown("metric", name, names)
+		if _, known := measure.Lookup(name); !known {
+			return nil, unknownMetric(name)
 		}
 		queries = append(queries, measure.Query{Metric: name})
 	}
 	return plain.Distinct(queries), nil
+}
+
+// unknownMetric returns the usage error for a name that no metric has.
+func unknownMetric(name string) error {
+	return ui.UsageError("unknown metric %s%s", name,
+		ui.Meant(name, measure.MetricNames(), "; qsim list metrics prints those there are"))
 }
 
 // readResult reads the summary of a stored run, without its data, and who made it: from the folder of the run, that of
@@ -271,7 +278,7 @@ func (s *session) resultOf(ctx context.Context, c *cobra.Command, name string, b
 		}
 		more, err := s.simulate(ctx, &sc, &settings)
 		if err != nil {
-			return results.Named{}, s.failure(l, err, "interrupted")
+			return results.Named{}, s.failure(l, err, "interrupted before it was compared")
 		}
 		runs = append(runs, more...)
 	}

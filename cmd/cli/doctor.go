@@ -87,11 +87,11 @@ the same numbers. Exit codes:
 func runDoctor(c *cobra.Command, name string, f *doctorFlags) error {
 	for _, incident := range f.incidents {
 		if all := study.Incidents(); !slices.Contains(all, incident) {
-			return ui.Unknown("incident", incident, all)
+			return ui.UsageError("unknown incident %s%s", incident, ui.Meant(incident, all,
+				"; qsim list scenarios prints those there are"))
 		}
 	}
-	const note = "interrupted: nothing is written; once more to quit at once"
-	return f.study(c, name, note, nil, f.diagnose)
+	return f.study(c, name, "nothing is written", nil, f.diagnose)
 }
 
 func (f *doctorFlags) diagnose(ctx context.Context, s *session, source study.Source) error {

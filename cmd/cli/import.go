@@ -141,8 +141,7 @@ func runImport(c *cobra.Command, names []string, f *importFlags) error {
 		defer file.Close() // nothing was written
 		files = append(files, imports.File{Name: plain.Either(name == "-", "standard input", name), Reader: file})
 	}
-	ctx, stop := notes.Interruptible(c.Context(), "interrupted: a scenario that is not done is not written; once more "+
-		"to quit at once")
+	ctx, stop := notes.Interruptible(c.Context(), "a scenario that is not done is not written")
 	defer stop()
 	f.target.Keep = names
 	if f.Drawn() {

@@ -44,8 +44,8 @@ func Main(kinds ...policies.Kind) {
 	os.Exit(int(code))
 }
 
-// keeping is the message at the first interrupt of a command that keeps what it has finished; a second one ends it.
-const keeping = "interrupted: keeping what has finished; once more to quit at once"
+// keeping is the note at an interrupt of a command that writes, or prints as a result, what it has finished.
+const keeping = "keeping what has finished"
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{

@@ -102,7 +102,7 @@ func runMap(c *cobra.Command, name string, f *mapFlags) error {
 			return err
 		}
 	}
-	const note = "interrupted: a map that is not done is not kept; once more to quit at once"
+	const note = "a map that is not done is not kept"
 	return f.study(c, name, note, nil, func(ctx context.Context, s *session, source study.Source) error {
 		m := &mapping{s, f, study.MapPlan{Source: source, Version: ui.Version, Depth: f.refine}}
 		if err := m.prepare(); err != nil {
@@ -160,9 +160,9 @@ func (m *mapping) readMetric() error {
 	}
 	info, ok := measure.Lookup(q.Metric)
 	if !ok {
-		return ui.Unknown("metric", q.Metric, measure.MetricNames())
+		return unknownMetric(q.Metric)
 	}
-	if storms := world.Windows(m.loaded.Scenario); q.After == "" &&
+	if storms := world.Windows(m.loaded.Scenario); q.After == "" && q.During == "" &&
 		(q.Metric == "recovery.time" || q.Metric == "drain.time") {
 		if len(storms) == 0 {
 			return ui.UsageError("--metric %s: the scenario has no storm; choose another metric", q.Metric)

@@ -86,7 +86,7 @@ func runPlay(c *cobra.Command, names []string, f *playFlags) error {
 		console.Note("--listen %s: other machines reach this page too; whoever has its address can simulate here", f.listen)
 	}
 	page := play.New(host, options)
-	ctx, stop := console.Interruptible(c.Context(), "interrupted: the page is gone")
+	ctx, stop := console.Interruptible(c.Context(), "the page is gone")
 	defer stop()
 	address := "http://" + listener.Addr().String() + page.Path()
 	if _, err := fmt.Fprintln(c.OutOrStdout(), address); err != nil {
@@ -117,7 +117,7 @@ func writeStatic(c *cobra.Command, console *ui.Console, options play.Options, f 
 	if err := ui.IOError("write the page", results.Writable(f.static)); err != nil {
 		return err
 	}
-	ctx, stop := console.Interruptible(c.Context(), "interrupted: the page is not written")
+	ctx, stop := console.Interruptible(c.Context(), "the page is not written")
 	defer stop()
 	console.Note("--static %s: Go builds the engine for the browser, which takes a minute the first time", f.static)
 	if err := page.Write(ctx); err != nil && ctx.Err() != nil {

@@ -67,7 +67,7 @@ the scenario.`,
   qsim run my.yaml --seeds 5 --no-files             a quick look
   qsim run my.yaml --set engine.workers=80 --policy fifo
   qsim run my.yaml --until-ci 5% --max-seeds 500    until the intervals are narrow
-  qsim run my.yaml --metric 'goodput during down'    a column more
+  qsim run my.yaml --metric 'goodput during down'   a column more
   qsim run my.yaml --plot                           and a picture in the terminal
   qsim run my.yaml --format json | jq .objectives   for programs
   qsim run my.yaml --format openmetrics > my.prom   for Prometheus, beside the queue that runs

@@ -106,7 +106,7 @@ func runTrace(c *cobra.Command, names []string, f *traceFlags) error {
 	if err := t.choose(); err != nil {
 		return err
 	}
-	ctx, stop := messages.Interruptible(c.Context(), "interrupted: the trace ends here")
+	ctx, stop := messages.Interruptible(c.Context(), "the trace ends here")
 	defer stop()
 	err = t.print(ctx, messages)
 	flushed := t.out.Flush() // with the events before a breach

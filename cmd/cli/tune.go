@@ -89,6 +89,7 @@ same command goes on where it was.
 	ui.Group(c, "What to find", "over", "objective", "smallest", "largest", "minimize", "maximize")
 	addScenarioFlags(c, "What to run", &f.scenarioFlags, "baseline")
 	flags.Lookup("seeds").Hidden = true // tune gives each setting as many as it takes
+	flags.Lookup("strict").Usage = "warnings are errors"
 	p := &f.problem
 	p.MostSeeds, p.Confidence, p.Indifference, p.Version = 200, 0.95, 0.05, ui.Version
 	ui.AddAtLeast(c, &p.MostSeeds, "max-seeds", "", 20, "at most this `NUMBER` of seeds for one setting")
@@ -152,7 +153,8 @@ func runTune(c *cobra.Command, name string, f *tuneFlags) (err error) {
 		}
 		more = append(more, o)
 	}
-	return f.study(c, name, keeping, more, func(ctx context.Context, s *session, source study.Source) error {
+	note := plain.Either(f.noFiles, "nothing is kept", keeping)
+	return f.study(c, name, note, more, func(ctx context.Context, s *session, source study.Source) error {
 		f.problem.Source = source
 		if err := s.check(f.problem.Axes, func(n int) string { return plain.Plural(n, "setting") },
 			func() ([]study.Note, error) { return f.problem.Check(ctx, f.strict) }, "--over"); err != nil {

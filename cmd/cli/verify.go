@@ -48,7 +48,8 @@ Exit codes:
     1  a row is missed, or its interval is too wide to tell
     2  the command line or a row is wrong
     3  an invariant of the engine broke
-  130  interrupted; 143 if it was by SIGTERM`,
+    4  writing failed
+  130  interrupted: the rows so far are printed; 143 if it was by SIGTERM`,
 		Example: `  qsim verify                       the quick rows
   qsim verify --full                all of them: some twenty minutes on two cores
   qsim verify mmc feedback.1        a family and a row
@@ -83,7 +84,7 @@ func runVerify(c *cobra.Command, names []string, f *verifyFlags) error {
 		return ui.Fail(ui.ExitUsage, errors.Join(wrong...))
 	}
 	s := newSession(c, &f.runFlags)
-	ctx, stop := s.console.Interruptible(c.Context(), keeping)
+	ctx, stop := s.console.Interruptible(c.Context(), "the rows so far are printed")
 	defer stop()
 	bars := s.progress("rows", nil)
 	var list []verify.Result

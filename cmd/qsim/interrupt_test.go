@@ -250,6 +250,16 @@ func TestInterruptPlay(t *testing.T) {
 	}
 }
 
+// TestInterruptedVerify: an interrupt ends qsim verify with the rows so far, and with that promise alone.
+func TestInterruptedVerify(t *testing.T) {
+	stdout, stderr, code := interrupted(t, []string{"verify", "--full", "trace", "mmc", "--progress", "always"},
+		[]string{" 1/"})
+	if code != int(ui.ExitInterrupted) || !strings.Contains(stdout, " met") ||
+		!strings.Contains(stderr, "interrupted: the rows so far are printed; once more to quit at once") {
+		t.Errorf("exit %d, %s, %s", code, stdout, stderr)
+	}
+}
+
 // TestInterruptedDoctor: a doctor that is interrupted leaves no file.
 func TestInterruptedDoctor(t *testing.T) {
 	file, out := filepath.Join(t.TempDir(), "light.yaml"), filepath.Join(t.TempDir(), "doctor")

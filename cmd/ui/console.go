@@ -69,8 +69,8 @@ func stopped(exit Exit) Exit {
 }
 
 // Interruptible returns a context that is cancelled by the first interrupt (Ctrl-C, SIGTERM, or a hangup unless
-// ignored, as under nohup); note is then printed. The second one ends the process at once, unless it is a hangup, which
-// may come twice. Call stop when there is nothing left to interrupt.
+// ignored, as under nohup); a message with note, what becomes of the work so far, is then printed. The second one ends
+// the process at once, unless it is a hangup, which may come twice. Call stop when there is nothing left to interrupt.
 func (c *Console) Interruptible(parent context.Context, note string) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(parent)
 	signals := make(chan os.Signal, 2)
@@ -92,7 +92,7 @@ func (c *Console) Interruptible(parent context.Context, note string) (ctx contex
 				if count > 0 {
 					os.Exit(int(stopped(ExitInterrupted)))
 				}
-				c.Note("%s", note)
+				c.Note("interrupted: %s; once more to quit at once", note)
 				cancel()
 			}
 		}

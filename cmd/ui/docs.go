@@ -19,7 +19,7 @@ func newDocs() *cobra.Command {
 		Hidden: true,
 		Long: `docs writes the help texts of all commands to the folder DIR, a file for each: man
 pages of section 1, or Markdown. Equal programs write equal bytes.`,
-		Args: cobra.ExactArgs(2),
+		Args: Wanted(2, 2, "docs takes a form and a folder, as docs man DIR"),
 
 		ValidArgsFunction: func(_ *cobra.Command, arguments []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(arguments) == 0 {

@@ -94,7 +94,7 @@ func TestInterruptible(t *testing.T) {
 	}
 	<-ctx.Done()
 	stop()
-	if got, want := stderr.String(), "tool: keeping 100% of it\n"; got != want {
+	if got, want := stderr.String(), "tool: interrupted: keeping 100% of it; once more to quit at once\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -120,7 +120,7 @@ func TestInterruptibleByHangup(t *testing.T) {
 		}
 	}
 	stop()
-	if got, want := stderr.String(), "tool: bye\n"; got != want {
+	if got, want := stderr.String(), "tool: interrupted: bye; once more to quit at once\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

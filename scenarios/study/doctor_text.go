@@ -119,8 +119,9 @@ func (d *Diagnosis) Table(o text.TableOptions) string {
 	share := results.FormatValue(d.Scale, measure.MetricInfo{Share: true})
 	small := plain.When(d.Scale < 1, ", simulated with "+share+" of its workers and load")
 	applies := len(d.Findings) - d.Count(Immune)
-	title := fmt.Sprintf("%s, %s: exposed to %d of %s that apply, not sure of %d%s", d.Scenario, d.Policy,
-		d.Count(Exposed), plain.Plural(applies, "incident"), d.Count(Unsure), small)
+	title := fmt.Sprintf("%s, %s: exposed to %d of %s that %s, not sure of %d%s", d.Scenario, d.Policy,
+		d.Count(Exposed), plain.Plural(applies, "incident"), plain.Either(applies == 1, "applies", "apply"), d.Count(Unsure),
+		small)
 	return text.Paragraph(title, o.Width) + "\n" + text.Cells(header, rows, 3, o)
 }
 

@@ -68,7 +68,7 @@ const (
 // Plan.Check. Errors of the problem itself come from Run.
 func (p *Problem) Check(ctx context.Context, strict bool) ([]Note, error) {
 	plan, err := newPlan(p.Source, p.Axes, p.Version, &ofTuning)
-	if err != nil {
+	if err != nil || p.checkKey() != nil {
 		return nil, nil
 	}
 	return plan.Check(ctx, nil, strict)

@@ -123,17 +123,17 @@ func shown(folder string) string {
 // of the last second before; more are settings of the form KEY=VALUE.
 func (s *session) again(l loaded, b *world.Broken, more []string) (run, leading string) {
 	line := func(command string, flags ...string) string {
-		words := oneSimulation(command, l, slices.Concat(s.flags.set, more), b.Policy, b.Seed)
-		return plain.ShellLine(append(words, flags...)...)
+		words := commandOf(command, l, slices.Concat(s.flags.set, more), b.Policy)
+		return plain.ShellLine(slices.Concat(words, []string{"--seed", fmt.Sprint(b.Seed)}, flags)...)
 	}
 	run = line("run", "-n", "1", "-j", "1") + plain.When(s.flags.check, " --check")
 	last := max(0, b.At-time.Second).Truncate(time.Millisecond)
 	return run, line("trace", "--from", trace.Clock(last), "--limit", "100000")
 }
 
-// oneSimulation returns the words of a command line for one simulation: the command, a scenario with KEY=VALUE settings
-// (sets), a policy, which --policy may have added to the scenario, and a seed.
-func oneSimulation(command string, l loaded, sets []string, policy string, seed uint64) []string {
+// commandOf returns the words of a command line about a scenario with KEY=VALUE settings (sets) under one policy, which
+// --policy may have added to the scenario.
+func commandOf(command string, l loaded, sets []string, policy string) []string {
 	words := []string{"qsim", command, openable(l.Name)}
 	for _, set := range sets {
 		words = append(words, "--set", set)
@@ -141,7 +141,7 @@ func oneSimulation(command string, l loaded, sets []string, policy string, seed 
 	for _, set := range l.Added {
 		words = append(words, "--set", set.Path+"="+set.Value)
 	}
-	return append(words, "--policy", policy, "--seed", fmt.Sprint(seed))
+	return append(words, "--policy", policy)
 }
 
 // openable returns the name that opens a scenario, given its display name, in which a built-in one ends with .yaml.

@@ -160,12 +160,12 @@ func runTune(c *cobra.Command, name string, f *tuneFlags) (err error) {
 			func() ([]study.Note, error) { return f.problem.Check(ctx, f.strict) }, "--over"); err != nil {
 			return err
 		}
-		return f.search(ctx, s, name)
+		return f.search(ctx, s)
 	})
 }
 
 // search runs qsim tune's search for the best setting of each policy, prints the result and writes the files.
-func (f *tuneFlags) search(ctx context.Context, s *session, name string) error {
+func (f *tuneFlags) search(ctx context.Context, s *session) error {
 	problem, l := &f.problem, s.loaded
 	var simulated atomic.Int64
 	bars := s.progress("settings judged", func() string { return fmt.Sprintf("%d simulations", simulated.Load()) })
@@ -191,8 +191,11 @@ func (f *tuneFlags) search(ctx context.Context, s *session, name string) error {
 	if err != nil {
 		return s.failure(l, err, interrupted)
 	}
+	again := func(policy string, sets []string) string {
+		return plain.ShellLine(commandOf("run", l, slices.Concat(f.set, sets), policy)...)
+	}
 	result := s.output(func() ([]byte, error) { return results.MarshalTuning(found) },
-		func(o text.TableOptions) string { return study.TuningTable(found, o, commandOf(name)) },
+		func(o text.TableOptions) string { return study.TuningTable(found, o, again) },
 		text.Suite{Name: found.Scenario, File: l.Name, Cases: found.Cases()})
 	folder := s.folder("tune", found.Scenario, found.ConfigHash)
 	var stored error
@@ -216,15 +219,4 @@ func (f *tuneFlags) search(ctx context.Context, s *session, name string) error {
 		return ui.Fail(ui.ExitMissed, nil)
 	}
 	return nil
-}
-
-// commandOf returns a function for the command line that runs a scenario with a policy and values of its keys.
-func commandOf(name string) func(policy string, sets []string) string {
-	return func(policy string, sets []string) string {
-		words := []string{"qsim", "run", name, "--policy", policy}
-		for _, set := range sets {
-			words = append(words, "--set", set)
-		}
-		return plain.ShellLine(words...)
-	}
 }

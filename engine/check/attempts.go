@@ -41,7 +41,7 @@ func (c *Checker) Asked(now engine.Time, node int32, have *engine.Job, draw floa
 	}
 	n := &c.nodes[node]
 	prompt := c.heard(j.claimed) && n.woke < j.claimed && !n.returnsLate
-	if age := now.Sub(j.enqueued); have.Age > age || prompt && have.Age < age-c.d.way {
+	if age := now.Sub(j.enqueued); have.Age > age || prompt && have.Age < age-c.rules.Way {
 		c.Complain(Recount, j.id, "it is %v old, and the retry policy is told %v", age, have.Age)
 	}
 }

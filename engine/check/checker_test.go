@@ -107,7 +107,7 @@ func (s *story) reap() *story { return s.add(engine.Event{Kind: engine.Called, O
 
 // conserving are rules of a policy that leaves no worker idle, where no call is late.
 func conserving(r *check.Rules) {
-	r.Conserving, r.Calm, r.Settled, r.Heard, r.Trip, r.Node.Fetch.Batch = true, 0, 1, 1, time.Second, 10
+	r.Conserving, r.Calm, r.Heard, r.Trip, r.Node.Fetch.Batch = true, 0, 1, time.Second, 10
 }
 
 // idleBesides tells of job 1, which waits for a minute in which the last of the others, up to that one, begins: each of

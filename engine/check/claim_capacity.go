@@ -23,7 +23,7 @@ func (c *Checker) followCall(s *subject) {
 		} else {
 			n.reapBy = engine.Never
 		}
-		if c.d.led > 0 && c.now >= c.rules.Settled {
+		if c.d.led > 0 && c.now >= c.rules.Calm {
 			c.reaps.by(s.Node+1, c.now)
 		}
 	case engine.OpClaim:

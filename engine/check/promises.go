@@ -94,7 +94,7 @@ func (c *Checker) takesEndedLeases() {
 // than leadership can pass from one to the other.
 func (c *Checker) leaderReaps(s *subject) bool {
 	r, by := &c.reaps, s.Node+1
-	if s.Op != engine.OpRecover || c.now < c.rules.Settled || by == r.node || by != r.other {
+	if s.Op != engine.OpRecover || c.now < c.rules.Calm || by == r.node || by != r.other {
 		return false
 	}
 	return c.now.Sub(r.otherAt) >= c.d.led || c.Complain(Recovery, 0,
@@ -271,7 +271,7 @@ func (c *Checker) isNotProlonged(s *subject) bool {
 		return false
 	}
 	// The node knows the lease from the answer on, and requests an extension when it sends its call.
-	had := s.At.Sub(j.claimed) + c.d.ttl - 2*c.d.way
+	had := s.At.Sub(j.claimed) + c.d.ttl - 2*c.rules.Way
 	return had <= longest || c.complain(Leases,
 		"the lease of %v is prolonged %v after its claim, and may last for %v", c.d.ttl, s.At.Sub(j.claimed), longest)
 }
@@ -302,7 +302,7 @@ func (c *Checker) tellsInTime(s *subject) bool {
 }
 
 func (c *Checker) isPromotedInTime(s *subject) bool {
-	from := max(s.j.ready, c.rules.Calm, c.rules.Settled)
+	from := max(s.j.ready, c.rules.Calm)
 	if c.now < from {
 		return false
 	}

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -40,13 +39,12 @@ type Rules struct {
 	Soon                 Soon
 	// Wait is the longest time that a job may be ready before it is claimed, after Calm. 0: not guaranteed.
 	Wait time.Duration
-	// Settled is the time after which no call takes effect that was made before Calm. 0: not guaranteed.
-	Settled engine.Time
 	// Heard is the time after which no executed call was made while calls were lost, refused or late,
-	// and Trip the longest time from a call to its answer, if none of that happens. 0: not guaranteed.
+	// and Trip the longest time from a call to its answer, if none of that happens; no call made before Calm takes effect
+	// after it then. 0: not guaranteed.
 	Heard engine.Time
 	Trip  time.Duration
-	// Way is the longest time of a call on its way and its answer on the way back: Trip without the timeout. 0: as Trip.
+	// Way is the longest time of a call on its way and its answer on the way back: Trip without the timeout.
 	Way time.Duration
 	// Stalls reports whether faults may stop reapers before Calm.
 	Stalls bool
@@ -136,7 +134,6 @@ type derived struct {
 	spare     float64            // idle time of workers in nanoseconds that needs no explanation
 	batches   [engine.NumOps]int // most rows of a call; 0: no limit
 	lapse     time.Duration      // time from a lease's end to its loss; Forever: lost only by recovery
-	way       time.Duration      // see Rules.Way
 	// led is the shortest time for which another node must have led if it recovered leases between two recoveries of one
 	// node; 0: no leader is needed.
 	led  time.Duration
@@ -159,7 +156,6 @@ func (r *Rules) derive() derived {
 	if r.Sheds > 0 {
 		d.batches[engine.OpClaim] = 0 // buried jobs do not count
 	}
-	d.way = cmp.Or(r.Way, r.Trip)
 	d.limited = r.Store.MaxInFlight > 0 || slices.ContainsFunc(r.Store.MaxRunning, func(n int) bool { return n > 0 })
 	// Jobs that may not be claimed although they are ready make a class look empty.
 	d.whole = !d.limited && r.Serial == nil && !r.Keyed && !r.Store.Held
@@ -182,7 +178,7 @@ func (r *Rules) derive() derived {
 	d.ordered = r.Ordered && d.whole && r.Order > engine.OldestOfAny && some
 	d.byTenant = d.ordered && r.Order.ByTenant()
 	d.counted = d.byTenant || d.ranked || d.limited
-	if r.Settled > 0 && r.Nodes > 1 && reaper.LeaderOnly && !reaper.Off {
+	if r.Trip > 0 && r.Nodes > 1 && reaper.LeaderOnly && !reaper.Off {
 		d.led = r.Node.Leader.TTL * 2 / 3 // without the duration of calls
 	}
 	return d

@@ -127,7 +127,6 @@ func (b *Bounds) Rules() check.Rules {
 		}
 		r.Soon.AllClaim = b.Config.Wake == sim.WakeAll || b.Nodes == 1
 	}
-	r.Way = b.way()
 	reaper := &b.Node.Reaper
 	exact := reaper.Every == 0 && reaper.Guard == engine.FenceDefault && !b.Options.Held
 	if look := b.callTrip(engine.OpRecover, reaper.Batch); exact && look < b.Node.CallTimeout {
@@ -150,9 +149,9 @@ func (b *Bounds) Rules() check.Rules {
 
 // calm adds the invariants of calls and processes to r that hold once the storms are over, whichever jobs arrive.
 func (b *Bounds) calm(r *check.Rules) {
-	r.Calm, r.Trip, r.Settled = engine.Time(b.Heal), b.trip(), max(1, engine.Time(b.Heal))
-	if r.Heard = r.Settled; !b.delays {
-		r.Heard = 1 // no call is ever delayed
+	r.Calm, r.Trip, r.Way, r.Heard = engine.Time(b.Heal), b.trip(), b.way(), 1 // no call is ever delayed
+	if b.delays {
+		r.Heard = max(1, r.Calm)
 	}
 	if r.Conserving {
 		r.Idle = b.idle()

@@ -105,8 +105,8 @@ func tenantShares(sum *results.Summary, order []int) plainTable {
 	return t
 }
 
-// countedTenants returns the number of tenants, from the first on, whose executions were counted under every policy, and
-// of those with a p99 wait: 0 if an earlier version, which did not measure it, made the results.
+// countedTenants returns the number of tenants, from the first on, whose executions were counted under every policy,
+// and of those with a p99 wait: 0 if an earlier version, which did not measure it, made the results.
 func countedTenants(sum *results.Summary) (counted, known int) {
 	counted = len(sum.Settings.Tenants) - 1
 	known = counted

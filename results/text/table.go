@@ -133,8 +133,8 @@ func (t *Table) markdown() string {
 	return MarkdownTable(all[0], all[1:], func(column int) bool { return t.Columns[column].Right })
 }
 
-// MarkdownTable returns a table as Markdown, from a header and rows of cells that are Markdown themselves, in which | is
-// escaped. right reports which columns are aligned to the right; nil: none.
+// MarkdownTable returns a table as Markdown, from a header and rows of cells that are Markdown themselves, in which |
+// is escaped. right reports which columns are aligned to the right; nil: none.
 func MarkdownTable(header []string, rows [][]string, right func(column int) bool) string {
 	w := table.NewWriter()
 	cells := func(row []string) table.Row { return plain.Map(row, func(cell string) any { return cell }) }
@@ -153,7 +153,7 @@ func MarkdownTable(header []string, rows [][]string, right func(column int) bool
 // begun matches the begin of a text that Markdown would take for a heading or the item of a list.
 var begun = regexp.MustCompile(`^([0-9]*)([-+.)]|#+)( |$)`)
 
-// escaped returns a text as Markdown that shows it as it is. A | is escaped only in cells of a table, which it would end.
+// escaped returns a text as Markdown that shows it as it is. A | is left to MarkdownTable: it only ends cells.
 func escaped(s string) string {
 	var b strings.Builder
 	runes := []rune(s + " ")

@@ -229,10 +229,19 @@ func TestIndexesThatAreThere(t *testing.T) {
 	}
 }
 
-// TestBuildOutlivesCalls has a claim begin to build an index that takes longer than the claim may, here since a
-// transaction that has written is open: the claim ends in time, and the index is there later without another.
+// TestBuildOutlivesCalls has a claim begin to build an index that takes longer than the claim may, and than the server
+// lets statements take, here since a transaction that has written is open: the claim ends in time, and the index is there
+// later without another.
 func TestBuildOutlivesCalls(t *testing.T) {
 	s, ctx := open(t, kept), bounded(t)
+	hurried, err := Open(ctx, server.DSN(), Options{Schema: s.schema, Store: kept, Connections: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hurried.Close()
+	if _, err := hurried.pool.Exec(ctx, "set statement_timeout = '1s'"); err != nil {
+		t.Fatal(err)
+	}
 	tx, err := s.pool.Begin(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -242,7 +251,7 @@ func TestBuildOutlivesCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	claim := func(ctx context.Context) error {
-		_, _, err := s.Claim(ctx, 1, engine.Plan{Limit: 1, Terms: []engine.Term{{Class: engine.Fresh, Limit: 1}}}, time.Minute, nil)
+		_, _, err := hurried.Claim(ctx, 1, engine.Plan{Limit: 1, Terms: []engine.Term{{Class: engine.Fresh, Limit: 1}}}, time.Minute, nil)
 		return err
 	}
 	for range 20 { // more than there are connections
@@ -250,6 +259,7 @@ func TestBuildOutlivesCalls(t *testing.T) {
 		wantError(t, claim(hasty), engine.ErrUnavailable, "build index ready_fresh_oldest: engine: store unavailable: it goes on: ")
 		cancel()
 	}
+	time.Sleep(1500 * time.Millisecond) // longer than the statement_timeout
 	if err := tx.Commit(ctx); err != nil {
 		t.Fatal(err)
 	}

@@ -190,7 +190,8 @@ func (l line) definition() string {
 
 // build waits until the given indexes exist and has missing ones built. While one is, nothing can be enqueued or
 // committed: until all transactions that have written to the store end, and then for about a second for each million
-// ready jobs. A build goes on when ctx is done, since otherwise one that takes longer than calls would never end.
+// ready jobs. A build goes on when ctx is done, and is ended by no statement_timeout of the server, since otherwise one
+// that takes longer than calls would never end.
 func (s *Store) build(ctx context.Context, want []line) error {
 	for _, l := range want {
 		if l == (line{class: engine.AnyClass}) {
@@ -239,7 +240,7 @@ func (s *Store) buildLine(ctx context.Context, l line) error {
 		return err
 	case valid == nil:
 		b := &pgx.Batch{}
-		b.Queue("select pg_advisory_xact_lock($1)", lockKey(s.schema))
+		b.Queue("select pg_advisory_xact_lock($1), set_config('statement_timeout', '0', true)", lockKey(s.schema))
 		b.Queue(l.definition())
 		return s.pool.SendBatch(ctx, b).Close()
 	case !*valid:

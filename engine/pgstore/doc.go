@@ -11,8 +11,8 @@
 // engine.ErrDuplicate if an earlier copy took effect and any of its jobs is live, or dead and kept; done jobs are
 // forgotten, and if all of them are done, they run once more. Handlers that must not run twice use Effects, or another
 // record of what they did. Where the server waits for replicas (synchronous_standby_names), an answer that something is
-// done, also by an earlier copy, means that a replica has it: a failover to that one loses none of it. That is not so for
-// the engine.ErrDuplicate of EnqueueTx, whose transaction has failed and can write no more.
+// done, also by an earlier copy, means that a replica has it: a failover to that one loses none of it. That is not so
+// for the engine.ErrDuplicate of EnqueueTx, whose transaction has failed and can write no more.
 //
 // One row is one job, from enqueuing until it is acked; a lease is a part of that row. To make the cost of a claim
 // independent of the other jobs in the table, each state has a separate index, and the statements make the planner use

@@ -123,9 +123,9 @@ func (s *Store) announce(ctx context.Context) {
 	}
 }
 
-// Listen calls wake when jobs may have become ready, also by becoming due, as live.Announcer does: as for many jobs once
-// it listens, since notifications may have been missed before. It returns an error when its connection is lost, or if
-// there is none.
+// Listen calls wake when jobs may have become ready, also by becoming due, as live.Announcer does: as for many jobs
+// when it begins to listen, since notifications may have been missed before. It returns an error when its connection
+// is lost, or if there is none.
 func (s *Store) Listen(ctx context.Context, wake func()) error {
 	return wrap("listen", s.listen(ctx, wake))
 }

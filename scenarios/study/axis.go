@@ -101,46 +101,29 @@ const (
 	MostCells = 10_000
 )
 
-// wording holds the error messages about axes that exclude each other or are too many, for one kind of study.
-type wording struct {
-	none, twice, wider, set, many string
-	most                          int // highest number of cells
-}
-
-var (
-	ofSweep = wording{"a sweep varies at least one key", "%s is varied twice: give all its values at once", "vary",
-		"%s is both varied and set",
-		"%[1]s make more than %[2]d cells, the most that a sweep has: take fewer values, or several sweeps", MostCells}
-	ofTuning = wording{"there is no key to tune", "%s is there twice: give all its values at once", "give",
-		"%s is both searched and set",
-		"the keys have more than %[2]d settings: take fewer values", MostCells}
-	ofMap = wording{"", "--x and --y are one key, %s", "give", "%s is both mapped and set",
-		"a grid of %s points is too much: at most %d", mostPoints}
-)
-
 // checkAxes returns an error if there are no axes, two of them overlap, an override in sets fixes the key of one, or
-// their cells are too many.
-func checkAxes(axes []Axis, sets []scenarios.Override, say *wording) error {
+// they have more cells than most.
+func checkAxes(axes []Axis, sets []scenarios.Override, most int) error {
 	if len(axes) == 0 {
-		return errors.New(say.none)
+		return errors.New("there is no key to vary")
 	}
 	for i := range axes {
 		key := axes[i].Key
 		for k := range axes[:i] {
 			switch earlier := axes[k].Key; {
 			case earlier == key:
-				return fmt.Errorf(say.twice, key)
+				return fmt.Errorf("%s is there twice: give all its values at once", key)
 			case strings.HasPrefix(earlier, key+"."):
-				return fmt.Errorf("%s would undo %s: %s the wider key first", key, earlier, say.wider)
+				return fmt.Errorf("%s would undo %s: give the wider key first", key, earlier)
 			}
 		}
 		if slices.ContainsFunc(sets, func(o scenarios.Override) bool { return o.Path == key }) {
-			return fmt.Errorf(say.set, key)
+			return fmt.Errorf("%s is both varied and set", key)
 		}
 	}
-	if _, ok := results.Size(plain.Map(axes, Axis.result), say.most); !ok {
+	if _, ok := results.Size(plain.Map(axes, Axis.result), most); !ok {
 		shapes := plain.Map(axes, func(a Axis) string { return fmt.Sprint(len(a.Range.Values)) })
-		return fmt.Errorf(say.many, strings.Join(shapes, " × "), say.most)
+		return fmt.Errorf("%s values make more than %d combinations: take fewer values", strings.Join(shapes, " × "), most)
 	}
 	return nil
 }

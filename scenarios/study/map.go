@@ -52,7 +52,7 @@ func (p *MapPlan) source() Source {
 // Check checks a map's axes and loads the scenario at all points of the coarse grid, so that a mistake is found before
 // anything is simulated: see Plan.Check. Warnings do not count: a map goes beyond what a queue bears on purpose.
 func (p *MapPlan) Check(ctx context.Context) error {
-	plan, err := newPlan(p.source(), []Axis{p.X, p.Y}, p.Version, &ofMap)
+	plan, err := newPlan(p.source(), []Axis{p.X, p.Y}, p.Version, mostPoints)
 	if err == nil {
 		_, err = newLattice(p.X, p.Y, p.Depth)
 	}

@@ -109,7 +109,7 @@ func New(source Source, axes []Axis, version string) (*Plan, error) {
 	if len(axes) > mostAxes {
 		return nil, fmt.Errorf("%d keys vary: at most %d can", len(axes), mostAxes)
 	}
-	p, err := newPlan(source, axes, version, &ofSweep)
+	p, err := newPlan(source, axes, version, MostCells)
 	if err != nil {
 		return nil, err
 	}
@@ -121,8 +121,9 @@ func New(source Source, axes []Axis, version string) (*Plan, error) {
 	return p, err
 }
 
-func newPlan(source Source, axes []Axis, version string, say *wording) (*Plan, error) {
-	if err := checkAxes(axes, source.Sets, say); err != nil {
+// newPlan plans a study of at most so many cells.
+func newPlan(source Source, axes []Axis, version string, most int) (*Plan, error) {
+	if err := checkAxes(axes, source.Sets, most); err != nil {
 		return nil, err
 	}
 	base, found, err := source.Load(nil)

@@ -66,11 +66,11 @@ func TestAxesThatDoNotGoTogether(t *testing.T) {
 		set  string
 		want string
 	}{
-		{"none", nil, "", "at least one key"},
-		{"twice", []string{"engine.workers=1", "engine.workers=2"}, "", "varied twice"},
+		{"none", nil, "", "no key to vary"},
+		{"twice", []string{"engine.workers=1", "engine.workers=2"}, "", "engine.workers is there twice"},
 		{"undone", []string{"retry.backoff.first=1s,2s", "retry.backoff={kind: fixed, delay: 1s}"}, "", "would undo"},
 		{"set", []string{"engine.workers=1,2"}, "engine.workers", "both varied and set"},
-		{"many", []string{"engine.workers=1..101", "retry.max-attempts=1..100"}, "", "101 × 100 make more than 10000 cells"},
+		{"many", []string{"engine.workers=1..101", "retry.max-attempts=1..100"}, "", "101 × 100 values make more than 10000 combinations"},
 		{"many axes", []string{"a=1", "b=1", "c=1", "d=1", "e=1", "f=1", "g=1", "h=1", "i=1"}, "", "at most 8"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

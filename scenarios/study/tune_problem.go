@@ -67,7 +67,7 @@ const (
 // Check loads the scenario with every value of every key, so that a mistake is found before anything is simulated: see
 // Plan.Check. Errors of the problem itself come from Run.
 func (p *Problem) Check(ctx context.Context, strict bool) ([]Note, error) {
-	plan, err := newPlan(p.Source, p.Axes, p.Version, &ofTuning)
+	plan, err := newPlan(p.Source, p.Axes, p.Version, MostCells)
 	if err != nil || p.checkKey() != nil {
 		return nil, nil
 	}
@@ -80,7 +80,7 @@ func (p *Problem) prepare() (err error) {
 	if p.Aim.ofMetric() {
 		p.Source.Queries = append(slices.Clone(p.Source.Queries), p.Query)
 	}
-	if p.plan, err = newPlan(p.Source, p.Axes, p.Version, &ofTuning); err != nil {
+	if p.plan, err = newPlan(p.Source, p.Axes, p.Version, MostCells); err != nil {
 		return err
 	}
 	p.settings = world.Settings(p.plan.base)

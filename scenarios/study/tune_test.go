@@ -194,7 +194,7 @@ func TestProblemsThatAreNone(t *testing.T) {
 		problem Problem
 		want    string
 	}{
-		{"no key", Problem{Source: source}, "no key to tune"},
+		{"no key", Problem{Source: source}, "no key to vary"},
 		{"two keys", Problem{Source: source, Axes: []Axis{axis(t, "engine.workers=1..3"), axis(t, "engine.nodes=1..3")}, Aim: Smallest, Key: "engine.workers"}, "is looked for alone"},
 		{"another key", Problem{Source: source, Axes: []Axis{axis(t, "engine.workers=1..3")}, Aim: Smallest, Key: "engine.nodes"}, "not the key that is searched"},
 		{"a misspelt key", Problem{Source: Source{Name: "q.yaml", Text: source.Text, Sets: []scenarios.Override{{Path: "objectives", Value: "[]"}}}, Axes: []Axis{axis(t, "engine.worker=1,2")}}, "engine.worker=1: "},

@@ -34,7 +34,7 @@ func (f *runFlags) study(c *cobra.Command, name, note string, more []scenarios.O
 	defer stop()
 	l, fits := &s.loaded, func(sc *scenarios.Scenario) error { return f.memory.fits(sc, math.MaxInt, f.parallel) }
 	return do(ctx, s, study.Source{Name: l.Name, Text: l.Source, Sets: l.Sets, Policies: l.Policies, Parallel: f.parallel,
-		Fits: fits})
+		Version: ui.Version, Fits: fits})
 }
 
 // check calls of, which validates the scenario of a study under all values of its axes (the keys that it varies) before

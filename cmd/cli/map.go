@@ -104,7 +104,7 @@ func runMap(c *cobra.Command, name string, f *mapFlags) error {
 	}
 	const note = "a map that is not done is not kept"
 	return f.study(c, name, note, nil, func(ctx context.Context, s *session, source study.Source) error {
-		m := &mapping{s, f, study.MapPlan{Source: source, Version: ui.Version, Depth: f.refine}}
+		m := &mapping{s, f, study.MapPlan{Source: source, Depth: f.refine}}
 		if err := m.prepare(); err != nil {
 			return err
 		}

@@ -99,7 +99,7 @@ func runSweep(c *cobra.Command, name string, f *sweepFlags) error {
 		if source.Queries, err = queriesOf(f.metrics, s.loaded.Scenario); err != nil {
 			return err
 		}
-		plan, err := study.New(source, axes, ui.Version)
+		plan, err := study.New(source, axes)
 		if err != nil {
 			return ui.UsageError("%s: %w", s.loaded.Name, err)
 		}

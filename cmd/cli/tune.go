@@ -91,7 +91,7 @@ same command goes on where it was.
 	flags.Lookup("seeds").Hidden = true // tune gives each setting as many as it takes
 	flags.Lookup("strict").Usage = "warnings are errors"
 	p := &f.problem
-	p.MostSeeds, p.Confidence, p.Indifference, p.Version = 200, 0.95, 0.05, ui.Version
+	p.MostSeeds, p.Confidence, p.Indifference = 200, 0.95, 0.05
 	ui.AddAtLeast(c, &p.MostSeeds, "max-seeds", "", 20, "at most this `NUMBER` of seeds for one setting")
 	addPercent(c, &p.Confidence, "confidence", "`PERCENT` of confidence in the answer for each policy")
 	addPercent(c, &p.Indifference, "indifference", "ignore differences below this `PERCENT`")

@@ -8,7 +8,7 @@
 //
 // # Sweeps
 //
-//	plan, err := study.New(source, axes, version)
+//	plan, err := study.New(source, axes)
 //	work, err := study.Open(dir, plan, study.Shard{Index: 0, Of: 4}, false)
 //	err = plan.Run(ctx, work.Left(), study.Options{Keep: work.Keep})
 //	err = work.Finish()                // dir/shard-0-of-4.jsonl

@@ -21,11 +21,10 @@ import (
 // MapPlan is the plan of a map: a study that measures a metric on a grid of the values of two scenario keys, and more
 // finely along the edge, where the metric crosses a bound or the measured event ceases to happen.
 type MapPlan struct {
-	Source  Source // scenario; its objectives and Queries are ignored
-	X, Y    Axis
-	Version string // version of the program
-	Depth   int    // number of times that cells at the edge are halved
-	Query   measure.Query
+	Source Source // scenario; its objectives and Queries are ignored
+	X, Y   Axis
+	Depth  int // number of times that cells at the edge are halved
+	Query  measure.Query
 	// Edge is the bound of the far side: values surely above it or, if more is better, below it.
 	// NaN: the far side has the points whose value is only a lower bound.
 	Edge     float64
@@ -52,7 +51,7 @@ func (p *MapPlan) source() Source {
 // Check checks a map's axes and loads the scenario at all points of the coarse grid, so that a mistake is found before
 // anything is simulated: see Plan.Check. Warnings do not count: a map goes beyond what a queue bears on purpose.
 func (p *MapPlan) Check(ctx context.Context) error {
-	plan, err := newPlan(p.source(), []Axis{p.X, p.Y}, p.Version, mostPoints)
+	plan, err := newPlan(p.source(), []Axis{p.X, p.Y}, mostPoints)
 	if err == nil {
 		_, err = newLattice(p.X, p.Y, p.Depth)
 	}
@@ -71,7 +70,7 @@ func (p *MapPlan) Run(ctx context.Context, base *scenarios.Scenario) (*Mapped, e
 	}
 	source := p.source()
 	s := &simulator{source: &source, each: int(base.Seeds)}
-	maps := &Mapped{Map: results.Map{Scenario: base.Name, ConfigHash: base.ConfigHash(), Version: p.Version,
+	maps := &Mapped{Map: results.Map{Scenario: base.Name, ConfigHash: base.ConfigHash(), Version: source.Version,
 		Query: p.Query, Seeds: int(base.Seeds), XKey: p.X.Key, YKey: p.Y.Key, XValues: p.X.Range.Texts(),
 		YValues: p.Y.Range.Texts(), Steps: l.Steps, Edge: p.edgeWords()}}
 	for i := range base.Policies {

@@ -24,6 +24,7 @@ type Source struct {
 	Policies []string             // labels or kinds of the policies to use; none: all
 	Queries  []measure.Query      // metrics measured in addition to the objectives'
 	Parallel int                  // highest number of simulations at once; 0: one per core that Go uses
+	Version  string               // version of the program, by which results are told apart
 	// Fits returns an error for settings that are too large to simulate; nil: no limit. It is not called for the
 	// unchanged scenario, which only studies without axes simulate.
 	Fits func(*scenarios.Scenario) error
@@ -103,13 +104,12 @@ type Plan struct {
 	known map[string]bool     // messages of the warnings about base
 }
 
-// New plans a sweep; version is the version of the program. The unchanged scenario must be free of errors; Check
-// finds the errors of cells.
-func New(source Source, axes []Axis, version string) (*Plan, error) {
+// New plans a sweep. The unchanged scenario must be free of errors; Check finds the errors of cells.
+func New(source Source, axes []Axis) (*Plan, error) {
 	if len(axes) > mostAxes {
 		return nil, fmt.Errorf("%d keys vary: at most %d can", len(axes), mostAxes)
 	}
-	p, err := newPlan(source, axes, version, MostCells)
+	p, err := newPlan(source, axes, MostCells)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func New(source Source, axes []Axis, version string) (*Plan, error) {
 }
 
 // newPlan plans a study of at most so many cells.
-func newPlan(source Source, axes []Axis, version string, most int) (*Plan, error) {
+func newPlan(source Source, axes []Axis, most int) (*Plan, error) {
 	if err := checkAxes(axes, source.Sets, most); err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func newPlan(source Source, axes []Axis, version string, most int) (*Plan, error
 		p.known[d.Message] = true
 	}
 	p.Sweep = results.Sweep{
-		Scenario: settings.Scenario, Version: version, Duration: settings.Duration.Seconds(), Policies: settings.Policies,
+		Scenario: settings.Scenario, Version: source.Version, Duration: settings.Duration.Seconds(), Policies: settings.Policies,
 		Baseline: settings.Baseline, Queries: plain.Distinct(settings.Asked), Objectives: settings.Objectives,
 		Axes: plain.Map(axes, Axis.result),
 	}

@@ -82,7 +82,7 @@ func TestAxesThatDoNotGoTogether(t *testing.T) {
 				}
 				axes = append(axes, a)
 			}
-			_, err := New(Source{Name: "small.yaml", Text: []byte(small), Sets: []scenarios.Override{{Path: tt.set, Value: "1"}}}, axes, "1.0.0")
+			_, err := New(Source{Name: "small.yaml", Text: []byte(small), Sets: []scenarios.Override{{Path: tt.set, Value: "1"}}}, axes)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %q in it", err, tt.want)
 			}
@@ -176,7 +176,7 @@ func TestConfig(t *testing.T) {
 		}
 		s := source
 		change(&s)
-		p, err := New(s, []Axis{a}, "1.0.0")
+		p, err := New(s, []Axis{a})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -228,7 +228,7 @@ func TestConfigOfFilesThatAxesName(t *testing.T) {
 					}
 					axes = append(axes, a)
 				}
-				p, err := New(Source{Name: filepath.Join(dir, "small.yaml"), Text: []byte(strings.Replace(small, "{process: poisson, rate: 20/s}", tt.arrivals, 1))}, axes, "1.0.0")
+				p, err := New(Source{Name: filepath.Join(dir, "small.yaml"), Text: []byte(strings.Replace(small, "{process: poisson, rate: 20/s}", tt.arrivals, 1))}, axes)
 				if err != nil {
 					t.Fatal(err)
 				}

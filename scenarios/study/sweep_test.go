@@ -55,7 +55,7 @@ func planned(t *testing.T, version string, vary ...string) *Plan {
 		}
 		axes = append(axes, a)
 	}
-	p, err := New(Source{Name: "small.yaml", Text: []byte(small)}, axes, version)
+	p, err := New(Source{Name: "small.yaml", Text: []byte(small), Version: version}, axes)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func (p *Problem) Run(ctx context.Context, progress func(policy string)) (*resul
 	if err := p.prepare(); err != nil {
 		return nil, err
 	}
-	t := &results.Tuning{Scenario: p.settings.Scenario, Version: p.Version, Goal: p.goal(), Axes: p.plan.Sweep.Axes,
+	t := &results.Tuning{Scenario: p.settings.Scenario, Version: p.Source.Version, Goal: p.goal(), Axes: p.plan.Sweep.Axes,
 		Confidence: p.Confidence, Query: p.Query, Margin: !p.Aim.ofMetric()}
 	t.Objectives = plain.Distinct(plain.Map(p.settings.Objectives, wordsOf))
 	parts := []string{t.Goal}
@@ -33,7 +33,7 @@ func (p *Problem) Run(ctx context.Context, progress func(policy string)) (*resul
 	}
 	kept := memory{}
 	if p.Keep != nil {
-		if kept, err = openMemory(p.Keep(t.ConfigHash), origin{t.ConfigHash, p.Version}); err != nil {
+		if kept, err = openMemory(p.Keep(t.ConfigHash), origin{t.ConfigHash, t.Version}); err != nil {
 			return nil, fmt.Errorf("keep observations: %w", err)
 		}
 	}

@@ -41,7 +41,6 @@ type Problem struct {
 	Confidence   float64       // confidence of all statements about a policy together, in (0, 1)
 	Indifference float64       // KN: relative difference that does not matter, for margins absolute; above 0
 	MostSeeds    int           // highest number of seeds of one setting
-	Version      string        // version of the program
 	// Keep, if not nil, returns the path of the file that stores the search's observations, given the hash of its
 	// configuration. The caller removes it once the result of the search is stored.
 	Keep func(hash string) string
@@ -67,7 +66,7 @@ const (
 // Check loads the scenario with every value of every key, so that a mistake is found before anything is simulated: see
 // Plan.Check. Errors of the problem itself come from Run.
 func (p *Problem) Check(ctx context.Context, strict bool) ([]Note, error) {
-	plan, err := newPlan(p.Source, p.Axes, p.Version, MostCells)
+	plan, err := newPlan(p.Source, p.Axes, MostCells)
 	if err != nil || p.checkKey() != nil {
 		return nil, nil
 	}
@@ -80,7 +79,7 @@ func (p *Problem) prepare() (err error) {
 	if p.Aim.ofMetric() {
 		p.Source.Queries = append(slices.Clone(p.Source.Queries), p.Query)
 	}
-	if p.plan, err = newPlan(p.Source, p.Axes, p.Version, MostCells); err != nil {
+	if p.plan, err = newPlan(p.Source, p.Axes, MostCells); err != nil {
 		return err
 	}
 	p.settings = world.Settings(p.plan.base)

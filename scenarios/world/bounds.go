@@ -138,9 +138,6 @@ func (b *Bounds) Rules() check.Rules {
 			r.Soon.Recover += b.Node.Leader.TTL + b.Node.Leader.Renew + b.trip()
 		}
 	}
-	if !b.touches {
-		r.HandBack = c.Linger + 2*c.Timeout + time.Duration(8*(b.Node.Workers+b.Node.Fetch.Prefetch))*b.mean[engine.OpCommit]
-	}
 	if r.Idle > 0 && b.keys == 0 && !b.Options.Held { // while a job is ready some worker makes progress
 		r.Wait = ForEver // until Deadline bounds it
 	}
@@ -160,6 +157,9 @@ func (b *Bounds) calm(r *check.Rules) {
 	c, p := &b.Node.Commit, &b.Node.Promoter
 	r.Commits = c.Linger + 2*c.Timeout + 100*time.Millisecond + 2*b.trip() + b.pauses()
 	r.CommitEach = max(16*b.mean[engine.OpCommit], 2*b.mean[engine.OpCommit]+b.perJob)
+	if !b.touches {
+		r.HandBack = c.Linger + 2*c.Timeout + time.Duration(8*(b.Node.Workers+b.Node.Fetch.Prefetch))*b.mean[engine.OpCommit]
+	}
 	r.Promote = max(p.Every, b.every) + b.first + p.Gap + b.Config.Restart + b.trip()
 	if p.Order == engine.NewestReady && (b.Come == 0 || p.Batch < b.Come) {
 		r.Promote = 0 // the oldest waiting job may wait for ever behind newer ones

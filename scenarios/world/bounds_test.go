@@ -63,6 +63,9 @@ func TestBoundsAreTight(t *testing.T) {
 	if w, err = newWorld(sc, 0); err != nil {
 		t.Fatal(err)
 	}
+	if w.rules(1).Way != time.Millisecond { // of a commit
+		t.Errorf("a call and its answer are under way for %v", w.rules(1).Way)
+	}
 	if calm := w.rules(1); calm.Recover == 0 || calm.Recover != r.Recover-time.Minute || calm.RecoverEach != r.RecoverEach {
 		t.Errorf("no search for ended leases refused: recovered in %v, each batch in %v", calm.Recover, calm.RecoverEach)
 	}
@@ -83,10 +86,12 @@ func TestBackpressureExplainsIdleness(t *testing.T) {
 	}
 }
 
-// TestCheckedAfterStorms: --check knows how soon waiting jobs are promoted and outcomes are committed, as chaos does.
+// TestCheckedAfterStorms: --check knows how soon waiting jobs are promoted, outcomes are committed, and jobs are handed
+// back by a process that stops, as chaos does.
 func TestCheckedAfterStorms(t *testing.T) {
-	const text = "duration: 1m\nwarmup: 0s\ndrain: 10m\nseeds: 1\nengine: {workers: 5, promoter: {every: 1s}, lease: {ttl: 30s, heartbeat: 0s}}\n" +
-		"policies: [fifo]\njobs: [{class: a, arrivals: {process: poisson, rate: 1/s}, service: 10ms, delay: 2s}]\n"
+	const text = "duration: 2m\nwarmup: 0s\ndrain: 10m\nseeds: 1\nengine: {workers: 5, fetch: {prefetch: 20}, commit: {backpressure: 100}, promoter: {every: 1s}, lease: {ttl: 3m, heartbeat: 0s}}\n" +
+		"policies: [fifo]\njobs: [{class: a, arrivals: {process: poisson, rate: 1/s}, service: 10ms, delay: 2s}, {class: long, arrivals: {process: batch, size: 12, every: 2m}, service: 30s}]\n" +
+		"storms: [{name: stop, at: 20s, stop: {nodes: 1, grace: 1m}}]\n"
 	for _, tt := range []struct {
 		name  string
 		broke check.Invariant // 0: none
@@ -94,10 +99,11 @@ func TestCheckedAfterStorms(t *testing.T) {
 	}{
 		{"nothing", 0, func(*sim.Config) {}},
 		{"no promotions", check.Due, func(cfg *sim.Config) {
-			stall := fault.Control{Kind: fault.StallPromoter, At: engine.Time(10 * time.Second), For: 2 * time.Minute}
+			stall := fault.Control{Kind: fault.StallPromoter, At: engine.Time(10 * time.Second), For: 5 * time.Minute}
 			cfg.Controls = append(slices.Clone(cfg.Controls), stall)
 		}},
-		{"no commits", check.Atomicity, func(cfg *sim.Config) { cfg.Network = withoutCommits{cfg.Network} }},
+		{"no commits", check.Atomicity, func(cfg *sim.Config) { cfg.Network = without{cfg.Network, true} }},
+		{"nothing handed back", check.Recovery, func(cfg *sim.Config) { cfg.Network = without{cfg.Network, false} }},
 	} {
 		_, err := Run(context.Background(), load(t, text), Options{Parallel: 1, Check: true, Alter: func(_ int, _ uint64, cfg *sim.Config) { tt.alter(cfg) }})
 		got, broken := check.Invariant(0), (*Broken)(nil)
@@ -110,12 +116,17 @@ func TestCheckedAfterStorms(t *testing.T) {
 	}
 }
 
-// withoutCommits is a network that loses the outcomes of jobs.
-type withoutCommits struct{ sim.Network }
+// without is a network that loses all commits or, if all is false, drops from them the outcomes that hand jobs back.
+type without struct {
+	sim.Network
+	all bool
+}
 
-func (n withoutCommits) Request(now engine.Time, c *engine.Call) sim.Fate {
-	if c.Op == engine.OpCommit {
+func (n without) Request(now engine.Time, c *engine.Call) sim.Fate {
+	if c.Op == engine.OpCommit && n.all {
 		return sim.Fate{LoseRequest: true}
 	}
+	returned := func(o engine.Outcome) bool { return o.Error == engine.Canceled }
+	c.Batch.Outcomes = slices.DeleteFunc(slices.Clone(c.Batch.Outcomes), returned)
 	return n.Network.Request(now, c)
 }

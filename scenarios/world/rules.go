@@ -25,6 +25,11 @@ func (w *world) rules(seed uint64) check.Rules {
 			b.most[op] = min(most, b.Node.CallTimeout/2)
 		}
 		b.calm(&r)
+		if c := &w.node.Commit; c.Backpressure == 0 {
+			r.HandBack = 0 // what is handed back may come behind any number of outcomes
+		} else if r.HandBack > 0 {
+			r.HandBack += r.CommitEach * time.Duration(c.Backpressure+w.node.Workers+w.node.Fetch.Prefetch)
+		}
 		leads := isQuick(w.sc, &w.sc.Engine.Store.Extend)
 		if !leads {
 			r.Heard, r.Recover = 0, plain.Either(w.node.Reaper.LeaderOnly, 0, r.Recover)

@@ -25,14 +25,13 @@ type committer struct {
 
 type batch struct {
 	seq      uint64
-	id       uint64 // ID of the latest call; 0: none is under way
-	againAt  Time   // flying: the time at which the call counts as lost, or the pause is over; in queue: when to send it
-	tries    int    // times that it was sent since its tries began
-	out      int    // number of calls that carry its outcomes and may still be executed
-	sent     bool   // the store may have received the batch: its outcomes must not change
-	slots    []Slot // slot of each outcome, noSlot: of a lease that no worker held; empty in queue: all have expired
-	outcomes []Outcome
-	results  []Result // by outcome, the answer to the latest try that was partly applied; empty: none was
+	id       uint64    // ID of the latest call; 0: none is under way
+	againAt  Time      // flying: time at which the call counts as lost, or the pause is over; in queue: when to send it
+	tries    int       // times that it was sent since its tries began
+	out      int       // number of calls that carry its outcomes and may still be executed
+	sent     bool      // the store may have received the batch: its outcomes must not change
+	outcomes []Outcome // empty in queue: all have expired
+	results  []Result  // by outcome, the answer to the latest try that was partly applied; empty: none was
 }
 
 // Before reports whether a queued batch b is sent before batch other: by time, then by sequence number.
@@ -69,29 +68,22 @@ func (c *committer) full(e *Engine) bool {
 // add appends the outcome of an attempt that ran under lease l from heldAt on to the batch being filled: if err is a
 // failure, the outcome that the retry policy decides. s is the lease's slot in the lease table, noSlot if it has none.
 func (c *committer) add(e *Engine, s Slot, l *Lease, err ErrorKind, heldAt Time) {
-	e.outcome(c.next(e, s), l, err, heldAt)
-	c.added(e)
-}
-
-// next appends an empty outcome to the batch being filled, for lease slot s. The caller fills it in and calls added.
-func (c *committer) next(e *Engine, s Slot) *Outcome {
 	if c.filling == nil {
 		c.filling = c.newBatch()
 		c.flushAt = e.now.Add(e.cfg.Commit.Linger)
 	}
 	b := c.filling
-	b.slots = append(b.slots, s)
-	b.outcomes = slices.Grow(b.outcomes, 1)[:len(b.slots)]
+	b.outcomes = append(b.outcomes, Outcome{})
+	o := &b.outcomes[len(b.outcomes)-1]
+	o.slot = s
+	if e.outcome(o, l, err, heldAt); o.Guard != FenceDefault {
+		c.guarded++
+	}
 	if e.cfg.Lease.Local && s != noSlot {
 		e.leases.slots[s].batch = b
 	}
-	return &b.outcomes[len(b.slots)-1]
-}
-
-// added completes an outcome begun by next, once it is filled in. It sends the batch if that is full or need not wait.
-func (c *committer) added(e *Engine) {
 	c.pending++
-	if len(c.filling.slots) >= e.cfg.Commit.Batch {
+	if len(b.outcomes) >= e.cfg.Commit.Batch {
 		c.flush(e)
 	} else if e.stopping || e.cfg.Commit.Linger == 0 {
 		c.lingered(e)
@@ -114,7 +106,7 @@ func (c *committer) tick(e *Engine) {
 			continue
 		}
 		if b.id != 0 {
-			e.record(Event{Kind: CallTimedOut, Op: OpCommit, Count: int32(len(b.slots))}, noSlot, nil)
+			e.record(Event{Kind: CallTimedOut, Op: OpCommit, Count: int32(len(b.outcomes))}, noSlot, nil)
 			if !c.tryAgain(e, b, 0) {
 				i, gaveUp = i-1, true
 				continue
@@ -156,7 +148,7 @@ func (c *committer) flush(e *Engine) {
 // launch sends queued batches while fewer than CommitConfig.Calls are in flight, then the filling one if it is due.
 func (c *committer) launch(e *Engine) {
 	for len(c.flying) < c.calls && len(c.queue) > 0 && c.queue[0].againAt <= e.now {
-		if b := c.queue.Pop(); len(b.slots) == 0 {
+		if b := c.queue.Pop(); len(b.outcomes) == 0 {
 			c.recycle(b)
 		} else {
 			c.flying = append(c.flying, b)
@@ -219,8 +211,8 @@ func (c *committer) onCommitted(e *Engine, r *Call) {
 			c.tryAgain(e, b, errorPause)
 		} else {
 			c.land(b)
-			for _, s := range b.slots {
-				c.settle(e, s)
+			for i := range b.outcomes {
+				c.settle(e, b.outcomes[i].slot)
 			}
 			c.close(e, b)
 			c.recycle(b)
@@ -274,13 +266,13 @@ func (c *committer) tryAgain(e *Engine, b *batch, pause time.Duration) bool {
 		c.queue.Push(b)
 		return false
 	}
-	for i, s := range b.slots {
+	for i := range b.outcomes {
+		o := &b.outcomes[i]
 		if len(b.results) == 0 || b.results[i].Status == Unapplied {
-			o := &b.outcomes[i]
 			e.record(Event{Kind: GaveUp, Job: o.Job, Token: o.Token, JobKind: o.Kind, Tenant: o.Tenant,
 				Delivery: o.Delivery, Error: o.Error}, noSlot, nil)
 		}
-		c.settle(e, s)
+		c.settle(e, o.slot)
 	}
 	c.close(e, b)
 	c.recycle(b)
@@ -295,12 +287,11 @@ func (c *committer) onExpired(e *Engine, s Slot) {
 	if b.sent {
 		return
 	}
-	i := slices.Index(b.slots, s)
-	b.slots, b.outcomes = slices.Delete(b.slots, i, i+1), slices.Delete(b.outcomes, i, i+1)
+	b.outcomes = slices.DeleteFunc(b.outcomes, func(o Outcome) bool { return o.slot == s })
 	c.pending--
 	e.record(Event{Kind: LeaseLost}, s, h)
 	c.settle(e, s)
-	if len(b.slots) > 0 {
+	if len(b.outcomes) > 0 {
 		return
 	}
 	c.close(e, b)
@@ -328,7 +319,7 @@ func (c *committer) close(e *Engine, b *batch) {
 	for c.open.Size() > 0 && !*c.open.At(0) {
 		c.open.Pop()
 	}
-	c.pending -= len(b.slots)
+	c.pending -= len(b.outcomes)
 	for i := 0; i < len(b.outcomes) && c.guarded > 0; i++ {
 		if b.outcomes[i].Guard != FenceDefault {
 			c.guarded--
@@ -343,6 +334,6 @@ func (c *committer) recycle(b *batch) {
 		return
 	}
 	b.id, b.tries, b.sent = 0, 0, false
-	b.slots, b.outcomes, b.results = b.slots[:0], b.outcomes[:0], b.results[:0]
+	b.outcomes, b.results = b.outcomes[:0], b.results[:0]
 	c.spare = append(c.spare, b)
 }

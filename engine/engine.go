@@ -218,10 +218,9 @@ func (e *Engine) record(event Event, s Slot, h *heldLease) {
 	e.recorder.Record(&e.event)
 }
 
-// outcome fills in the outcome of an attempt that ended with err: ack for NoError, return for Canceled, else what the
-// retry policy decides. heldAt is the time at which its lease began.
+// outcome fills in the empty outcome of an attempt that ended with err: ack for NoError, return for Canceled, else what
+// the retry policy or the reaper decides. heldAt is the time at which its lease began.
 func (e *Engine) outcome(o *Outcome, l *Lease, err ErrorKind, heldAt Time) {
-	*o = Outcome{}
 	o.Job, o.Token, o.Ref, o.Verb, o.Error = l.ID, l.Token, l.Ref, Ack, err
 	o.Kind, o.Tenant, o.Delivery = l.Kind, l.Tenant, l.Delivery
 	switch err {
@@ -248,6 +247,9 @@ func (e *Engine) outcome(o *Outcome, l *Lease, err ErrorKind, heldAt Time) {
 		}
 		if k.Deadline > 0 && o.Verb != Bury && age >= k.Deadline-left {
 			o.Verb, o.Delay, o.due, o.Aged = Bury, 0, 0, true
+		}
+		if err == LeaseExpired && o.slot == noSlot {
+			e.reap.outcome(e, o, l)
 		}
 	}
 }

@@ -19,7 +19,7 @@ type fetcher struct {
 	again   bool          // a wake came, or may have been missed, while a claim was under way: claim once more
 	// empty is, by class, whether the last claim left no ready job; of AnyClass, whether it left none of either.
 	empty    [NumClasses + 1]bool
-	byClass  bool        // the policy's plans bring no jobs of empty classes, see Policy
+	byClass  bool        // the policy's terms have no other filter than a class, see Policy
 	observes bool        // the policy observes claims and executions
 	terms    []Term      // terms of the next plan
 	view     View        // state of the engine, as the latest plan saw it
@@ -139,7 +139,7 @@ func (f *fetcher) plan(e *Engine, limit int) bool {
 // mayBring reports whether the claim plan has a term for a class (fresh, retry) that the last claim did not exhaust.
 func (f *fetcher) mayBring() bool {
 	for i := range f.terms {
-		if t := &f.terms[i]; t.Limit > 0 && (!f.empty[t.Class] || t.filtered()) {
+		if t := &f.terms[i]; t.Limit > 0 && (!f.empty[t.Class] || !f.byClass && t.filtered()) {
 			return true
 		}
 	}
@@ -220,14 +220,12 @@ const hotLoop = 100 * time.Microsecond
 func (f *fetcher) noteEmpty(got [NumClasses]int) {
 	var allowed [NumClasses + 1]int
 	for i := range f.sent {
-		if t := &f.sent[i]; !t.filtered() {
+		if t := &f.sent[i]; f.byClass || !t.filtered() {
 			allowed[t.Class] += min(t.Limit, f.view.Idle)
 		}
 	}
-	total := got[Fresh] + got[Retry]
-	for c := range got {
-		f.empty[c] = got[c] < allowed[c] || total < allowed[AnyClass]
-	}
+	short := got[Fresh]+got[Retry] < allowed[AnyClass]
+	f.empty[Fresh], f.empty[Retry] = short || got[Fresh] < allowed[Fresh], short || got[Retry] < allowed[Retry]
 	f.empty[AnyClass] = f.empty[Fresh] && f.empty[Retry]
 }
 

@@ -34,6 +34,7 @@ type Outcome struct {
 	Delivery int32         // delivery count, for the record
 	Delay    time.Duration // Nack, Snooze: time until the job is ready again, at least 0
 	Passed   time.Duration // Nack, Snooze: part of the drawn delay that was over before, at least 0; see Job.LastDelay
+	slot     Slot          // slot of the lease in the engine's table; noSlot: no worker held it
 	due      Time          // end of the delay by the engine's clock, if it does not run from the commit; else 0
 }
 

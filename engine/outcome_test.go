@@ -138,8 +138,8 @@ func TestDeadline(t *testing.T) {
 func TestDeadlineOfTheRecovered(t *testing.T) {
 	for age, want := range map[time.Duration]Verb{10*time.Minute - 1: Redo, 10 * time.Minute: Bury} {
 		e := Engine{cfg: Config{Kinds: []KindConfig{{Retry: decided{Nack, time.Minute}, Deadline: 10 * time.Minute}}, Reaper: ReaperConfig{After: Redo}}}
-		l, o := Lease{Job: Job{Age: age}}, Outcome{}
-		if e.reap.outcome(&e, &o, &l, e.now); o.Verb != want || o.Aged != (want == Bury) {
+		l, o := Lease{Job: Job{Age: age}}, Outcome{slot: noSlot}
+		if e.outcome(&o, &l, LeaseExpired, e.now); o.Verb != want || o.Aged != (want == Bury) {
 			t.Errorf("%v old: %v, aged: %v, want %v", age, o.Verb, o.Aged, want)
 		}
 	}

@@ -134,18 +134,13 @@ func (r *reaper) write(e *Engine) {
 // conclude commits the outcomes of the jobs whose leases were found expired at foundAt.
 func (r *reaper) conclude(e *Engine, leases []Lease, foundAt Time) {
 	for i := range leases {
-		o := e.commit.next(e, noSlot)
-		if r.outcome(e, o, &leases[i], foundAt); o.Guard != FenceDefault {
-			e.commit.guarded++
-		}
-		e.commit.added(e)
+		e.commit.add(e, noSlot, &leases[i], LeaseExpired, foundAt)
 	}
 }
 
-// outcome fills in the outcome that a recovery commits for a job whose lease was found expired at foundAt.
-func (r *reaper) outcome(e *Engine, o *Outcome, l *Lease, foundAt Time) {
+// outcome changes the outcome of a job whose lease has expired, as the retry policy decides it, to what a recovery commits.
+func (r *reaper) outcome(e *Engine, o *Outcome, l *Lease) {
 	c := &e.cfg.Reaper
-	e.outcome(o, l, LeaseExpired, foundAt)
 	o.Guard = c.Guard
 	switch {
 	case c.BuryAt > 0 && l.Recoveries >= c.BuryAt, c.After == Bury:

@@ -64,7 +64,6 @@ func (s *Store) Claim(_ context.Context, holder engine.EngineID, p engine.Plan, 
 				c.fresh--
 			}
 			r.delivery++
-			r.charged++
 			r.has &^= reaped
 			s.lend(&c, ref, r)
 			if s.counting {
@@ -184,12 +183,13 @@ func (s *Store) describe(c *claim, ref uint32, r *row) *engine.Lease {
 	c.dst = append(c.dst, engine.Lease{})
 	l := &c.dst[len(c.dst)-1]
 	// Fields are set one by one: a composite literal would be built elsewhere and copied.
-	l.ID, l.Kind, l.Priority, l.Tenant = r.id, r.kind, s.lines.lanes[r.lane].priority, s.tenantOf(ref, r)
+	l.ID, l.Kind, l.Priority, l.Tenant = r.id, r.kind, s.lines.lanes[r.lane].priority, r.tenant
 	l.Token, l.Ref = engine.Token(r.token), ref
-	l.Delivery, l.Charged, l.Failures = r.delivery, r.charged, r.failures
+	l.Delivery, l.Charged, l.Failures = r.delivery, r.delivery, r.failures
 	l.Waited, l.Age = c.now.Sub(r.dueAt), c.now.Sub(r.enqueuedAt)
 	if r.has&hasHistory != 0 {
 		h := s.histories.at(ref)
+		l.Charged -= h.refunds
 		l.Recoveries, l.Snoozes, l.LastDelay = s.recoveriesOf(h, c.now), h.snoozes, h.lastDelay
 	}
 	if s.payloads.chunks != nil {

@@ -95,9 +95,9 @@ func (s *Store) Commit(_ context.Context, b engine.Batch, dst []engine.Result) (
 
 // refund takes back the charge for an attempt of a job that was in flight before the outcome (its state was from). In
 // other states it does nothing: without a fence an attempt may have two outcomes, and must not be refunded twice.
-func (r *row) refund(from engine.State) {
+func (h *history) refund(from engine.State) {
 	if from == engine.InFlight {
-		r.charged--
+		h.refunds++
 	}
 }
 
@@ -141,14 +141,14 @@ func (s *Store) apply(now engine.Time, o *engine.Outcome, result *engine.Result)
 	case engine.Snooze:
 		h := s.historyOf(ref, r)
 		h.snoozes++
-		r.refund(result.From)
+		h.refund(result.From)
 		h.lastDelay = o.Delay + o.Passed
 		s.toWaiting(ref, r, now.Add(max(0, o.Delay)), now, o.Stand)
 	case engine.Redo:
 		r.failures++
 		s.toReady(ref, r, s.dueNow(r, now), now, o.Stand)
 	case engine.Return:
-		r.refund(result.From)
+		s.historyOf(ref, r).refund(result.From)
 		s.toReady(ref, r, s.dueNow(r, now), now, o.Stand)
 	}
 }

@@ -77,6 +77,7 @@ func (m *mill) cycle() {
 // more than a thousand at once.
 func TestMemoryFollowsLiveJobs(t *testing.T) {
 	m := newMill(t, engine.PlaceCreated)
+	m.index.need(&m.rows) // as after a look-up of a job by its ID
 	most := 0
 	for m.next < 2_000_000/slowdown {
 		m.turn(80)

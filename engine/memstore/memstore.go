@@ -6,8 +6,8 @@
 // kind. A plan is the list of terms (filter, order and limit) by which a claim selects jobs.
 //
 // Every feature beyond priorities, kinds and classes has separate structures, built at its first use: other claim
-// orders (orders.go), tenants (tenants.go), serial keys (serial.go), leases by node, the ages of ready jobs. Unused, a
-// feature costs one branch.
+// orders (orders.go), tenants (tenants.go), serial keys (serial.go), leases by node, the ages of ready jobs, jobs by ID.
+// Unused, a feature costs one branch.
 package memstore
 
 import (
@@ -30,7 +30,6 @@ type Store struct {
 	rows      rows
 	index     index
 	histories slab[history]
-	tenantIDs slab[engine.TenantID]
 	payloads  slab[[]byte]
 
 	lines    lines
@@ -99,7 +98,6 @@ func New(clock func() engine.Time, options engine.StoreOptions) *Store {
 func NewSingle(clock func() engine.Time, options engine.StoreOptions) *Store {
 	options = options.Complete()
 	s := &Store{clock: clock, options: options}
-	s.index.init()
 	s.waiting.heap.Init()
 	s.late = treap{rows: &s.rows, counts: options.CountAhead}
 	if slices.ContainsFunc(options.MaxRunning, func(most int) bool { return most > 0 }) {
@@ -143,17 +141,13 @@ func (s *Store) add(now engine.Time, j *engine.NewJob) error {
 		return fmt.Errorf("enqueue job %d: a unique key: %w", j.ID, engine.ErrUnsupported)
 	}
 	ref, r := s.rows.alloc()
-	if !s.index.insert(&s.rows, j.ID, ref) {
+	if !s.index.add(&s.rows, j.ID, ref) {
 		s.rows.release(ref, r)
 		return fmt.Errorf("enqueue job %d: %w", j.ID, engine.ErrDuplicate)
 	}
-	r.id, r.kind, r.enqueuedAt = j.ID, j.Kind, now
+	r.id, r.kind, r.tenant, r.enqueuedAt = j.ID, j.Kind, j.Tenant, now
 	if j.Payload != nil || s.payloads.chunks != nil {
 		*s.payloads.reach(ref) = j.Payload
-	}
-	if j.Tenant != 0 {
-		r.has |= hasTenant
-		*s.tenantIDs.reach(ref) = j.Tenant
 	}
 	behind := false
 	if j.Serial != 0 {

@@ -135,7 +135,7 @@ func (x *indexes) remove(c *cell, class engine.Class, ref uint32) {
 func (s *Store) join(ref uint32, r *row) {
 	s.indexes.insert(&s.lines.lanes[r.lane].cell, r.class(), ref)
 	if s.tenants != nil && !s.isBehind(r) {
-		s.tenants.join(ref, r, s.tenantOf(ref, r))
+		s.tenants.join(ref, r)
 	}
 }
 

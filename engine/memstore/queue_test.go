@@ -100,7 +100,6 @@ func TestIndexAgainstMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s rows
 		var x index
-		x.init()
 		want := map[engine.JobID]uint32{}
 		var ids []engine.JobID
 		next := engine.JobID(0)
@@ -123,8 +122,8 @@ func TestIndexAgainstMap(t *testing.T) {
 				for range rapid.IntRange(1, 600).Draw(t, "n") {
 					next += stride
 					ref, r := s.alloc()
-					r.id = next
-					if !x.insert(&s, next, ref) || x.insert(&s, next, ref+1) {
+					r.id, r.state = next, engine.Ready
+					if !x.add(&s, next, ref) || x.add(&s, next, ref+1) {
 						t.Fatalf("job %d is new twice or never", next)
 					}
 					want[next], ids = ref, append(ids, next)

@@ -17,8 +17,8 @@ type row struct {
 	holder     engine.EngineID // holder of its lease; in other states the last one
 	token      uint32          // fencing token in 32 bits: a job is claimed and recovered fewer than 2^32 times
 	delivery   int32
-	charged    int32
 	failures   int32
+	tenant     engine.TenantID
 	kind       engine.Kind
 	lane       uint16
 	state      engine.State
@@ -35,16 +35,16 @@ const (
 	reaped                          // in flight: a reaper holds it, or was the last to hold it
 	hasHistory                      // it has an entry in Store.histories
 	hasSerial                       // it has a serial key, in serials
-	hasTenant                       // it has a tenant other than 0, in Store.tenantIDs
 )
 
-// history is the part of a job's row that only retried or recovered jobs have: its last delay, recoveries and snoozes.
+// history is the part of a job's row that only retried or recovered jobs have: its last delay, recoveries and so on.
 type history struct {
 	stoodAt     engine.Time // time it was last due, except by an outcome that let it keep its place
 	recoveredAt engine.Time // time of the first recovery counted
 	lastDelay   time.Duration
 	recoveries  int32
 	snoozes     int32
+	refunds     int32 // number of claims that a limit on attempts does not count
 }
 
 // place is the queue, tree or list that holds a job's row (record), where its state alone does not determine that.
@@ -151,15 +151,38 @@ func (s *slab[T]) reach(ref uint32) *T {
 
 // index is a hash table from job ID to row, with open addressing and linear probing. It doubles when three quarters
 // full and halves when less than a quarter full. A slot holds half the hash of the ID and the row's number, so that few
-// probes read other rows.
+// probes read other rows. It is built when a job is first looked up by its ID: the handles of leases save most
+// look-ups, and an ID above all earlier ones of its series is new.
 type index struct {
-	slots []uint64 // half of the hash << 32 | row; 0: empty. Their number is a power of two
-	used  int
+	slots  []uint64 // half of the hash << 32 | row; 0: empty. Their number is a power of two, or 0: not needed yet
+	used   int
+	latest [1 << seriesBits]engine.JobID // by series, which are IDs with the same upper bits, the highest ID so far
 }
 
-const smallestIndex = chunkSize
+const (
+	smallestIndex = chunkSize
+	seriesBits    = 12 // a simulation numbers the jobs of each class in a series of its own
+)
 
-func (x *index) init() { x.slots = make([]uint64, smallestIndex) }
+// need builds the hash table of the jobs in rows, unless it is there.
+func (x *index) need(s *rows) {
+	if x.slots == nil {
+		x.slots = make([]uint64, smallestIndex)
+		for ref, r := range s.all {
+			x.insert(s, r.id, ref)
+		}
+	}
+}
+
+// add adds the row of a new job, and reports whether its ID is new: if not, it adds nothing.
+func (x *index) add(s *rows, id engine.JobID, ref uint32) bool {
+	if latest := &x.latest[id>>(64-seriesBits)]; id > *latest {
+		*latest = id
+	} else {
+		x.need(s)
+	}
+	return x.slots == nil || x.insert(s, id, ref)
+}
 
 // half returns the upper half of a job ID's hash: Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4).
 func half(id engine.JobID) uint64 { return uint64(id) * 0x9E3779B97F4A7C15 >> 32 }
@@ -180,6 +203,7 @@ func (x *index) slot(s *rows, id engine.JobID, h uint64) int {
 }
 
 func (x *index) find(s *rows, id engine.JobID) uint32 {
+	x.need(s)
 	return uint32(x.slots[x.slot(s, id, half(id))])
 }
 
@@ -216,15 +240,6 @@ func (x *index) remove(id engine.JobID, ref uint32) {
 	slots[i] = 0
 	if x.used--; x.used*4 < n && n > smallestIndex {
 		x.resize(n / 2)
-	}
-}
-
-// all yields the rows of all jobs in the hash table, in an order that depends on their IDs.
-func (x *index) all(yield func(ref uint32) bool) {
-	for _, v := range x.slots {
-		if v != 0 && !yield(uint32(v)) {
-			return
-		}
 	}
 }
 

@@ -25,7 +25,7 @@ func (s *Store) PromoteDue(dst []engine.Promotion) []engine.Promotion {
 		s.at = s.clock()
 		s.eachDue(s.at, func(ref uint32, r *row) {
 			s.fromWaiting(ref, r, s.at)
-			dst = append(dst, s.promotion(ref, r))
+			dst = append(dst, r.promotion())
 		})
 	}
 	s.mu.unlock()
@@ -53,7 +53,7 @@ func (s *Store) Insert(_ context.Context, jobs []engine.JobID, dst []engine.Prom
 			continue
 		}
 		s.fromWaiting(ref, r, now)
-		dst = append(dst, s.promotion(ref, r))
+		dst = append(dst, r.promotion())
 	}
 	return dst, nil
 }
@@ -73,15 +73,15 @@ func (s *Store) Redrive(revive func(engine.JobID) bool, reset bool, dst []engine
 		s.rows.remove(&s.dead, ref)
 		s.stats.Dead--
 		if reset {
-			r.charged, r.failures = 0, 0
-			r.has &^= hasHistory
+			r.failures, r.has = 0, r.has&^hasHistory
+			s.historyOf(ref, r).refunds = r.delivery
 		}
 		if r.has&hasSerial != 0 {
 			behind := s.serials.join(ref, *s.serials.keyOf.at(ref))
 			r.lane = s.lines.of(s.lines.lanes[r.lane].priority, r.kind, behind)
 		}
 		s.toReady(ref, r, now, now, engine.PlaceDefault)
-		dst = append(dst, s.promotion(ref, r))
+		dst = append(dst, r.promotion())
 	}
 	return dst
 }
@@ -109,13 +109,15 @@ func (s *Store) Each(yield func(unfinished.Job) bool) {
 	s.mu.lock()
 	defer s.mu.unlock()
 	now := s.now()
-	for ref := range s.index.all {
-		r := s.rows.at(ref)
+	for ref, r := range s.rows.all {
 		if r.state == engine.Dead {
 			continue
 		}
-		u := unfinished.Job{ID: r.id, Kind: r.kind, Tenant: s.tenantOf(ref, r), State: r.state, Class: r.class(),
-			Age: now.Sub(r.enqueuedAt), Delivery: r.delivery, Charged: r.charged}
+		u := unfinished.Job{ID: r.id, Kind: r.kind, Tenant: r.tenant, State: r.state, Class: r.class(),
+			Age: now.Sub(r.enqueuedAt), Delivery: r.delivery, Charged: r.delivery}
+		if r.has&hasHistory != 0 {
+			u.Charged -= s.histories.at(ref).refunds
+		}
 		if r.state != engine.InFlight {
 			u.Waited = max(now.Sub(r.dueAt), 0)
 		}
@@ -129,10 +131,11 @@ func (s *Store) Each(yield func(unfinished.Job) bool) {
 func (s *Store) Live() int {
 	s.mu.lock()
 	defer s.mu.unlock()
-	if s.options.KeepDead {
-		return s.index.used - s.stats.Dead
+	live := 0
+	for c := range engine.NumClasses {
+		live += s.stats.Ready[c] + s.stats.Waiting[c] + s.stats.InFlight[c]
 	}
-	return s.index.used
+	return live
 }
 
 // countAhead returns how many ready jobs come before row r in the order of (priority, ready key, ID), for Passed.

@@ -147,14 +147,6 @@ func (s *Store) historyOf(ref uint32, r *row) *history {
 	return h
 }
 
-// tenantOf returns the tenant of a job's row (record).
-func (s *Store) tenantOf(ref uint32, r *row) engine.TenantID {
-	if r.has&hasTenant == 0 {
-		return 0
-	}
-	return *s.tenantIDs.at(ref)
-}
-
 // bury makes a job dead and deletes it unless dead jobs are kept. Its row must be in no queue, list or tree.
 func (s *Store) bury(ref uint32, r *row) {
 	s.stats.Dead++
@@ -177,6 +169,8 @@ func (s *Store) forget(ref uint32, r *row) {
 	if s.payloads.chunks != nil {
 		*s.payloads.reach(ref) = nil
 	}
-	s.index.remove(r.id, ref)
+	if s.index.slots != nil {
+		s.index.remove(r.id, ref)
+	}
 	s.rows.release(ref, r)
 }

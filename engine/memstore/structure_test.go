@@ -1,6 +1,7 @@
 package memstore
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -326,7 +327,7 @@ func checkSides(t fatal, s *Store) {
 						continue
 					}
 					size := checkTree(t, index, cell.roots[by][c], func(ref uint32) {
-						if r := s.rows.at(ref); r.lane != cell.lane || r.class() != c || s.tenantOf(ref, r) != of.id || r.state != engine.Ready {
+						if r := s.rows.at(ref); r.lane != cell.lane || r.class() != c || r.tenant != of.id || r.state != engine.Ready {
 							t.Fatalf("row %+v is in order %d of tenant %d", r, by, of.id)
 						}
 					})
@@ -403,7 +404,7 @@ func checkCounts(t fatal, s *Store) {
 			if int(r.kind) < len(byKind) {
 				byKind[r.kind]++
 			}
-			byTenant[s.tenantOf(ref, r)]++
+			byTenant[r.tenant]++
 			all++
 		}
 	}
@@ -425,6 +426,16 @@ func checkCounts(t fatal, s *Store) {
 func checkIndex(t fatal, s *Store, live int) {
 	t.Helper()
 	x := &s.index
+	if x.slots == nil {
+		ids := map[engine.JobID]bool{}
+		for ref, r := range s.rows.all {
+			if latest := x.latest[r.id>>(64-seriesBits)]; ids[r.id] || r.id > latest {
+				t.Fatalf("job %d in row %d is there twice, or above %d, the highest of its series", r.id, ref, latest)
+			}
+			ids[r.id] = true
+		}
+		return
+	}
 	used := 0
 	for _, v := range x.slots {
 		if v == 0 {
@@ -473,7 +484,8 @@ func TestCheckSeesDamage(t *testing.T) {
 			}
 			*root = child
 		}},
-		{"an index", func(s *Store) { s.index.slots[s.index.home(half(1))] = 0 }},
+		{"a series", func(s *Store) { s.index.latest[0] = 42 }},
+		{"an index", func(s *Store) { s.index.need(&s.rows); s.index.slots[s.index.home(half(1))] = 0 }},
 		{"row 0", func(s *Store) { s.rows.at(0).lane = 1 }},
 		{"a free row", func(s *Store) { s.rows.at(s.rows.free).id = 5 }},
 		{"a front", func(s *Store) { s.tenants.turn.cells[0].fronts[frontOldest][0]++ }},
@@ -554,6 +566,49 @@ func storeOfEveryState(t *testing.T) *Store {
 	c.plan(0, none, engine.Term{PerTenant: 1}, engine.Term{Order: engine.TenantRoundRobin}, engine.Term{Order: engine.Deadline, Rule: none.Rule}, engine.Term{Order: engine.TenantFair, Rule: &engine.Rule{ShareDen: 1}})
 	c.commit(l[4], engine.Ack)
 	return c.Store
+}
+
+// TestIndexOnDemand enqueues jobs of two series in ascending order and commits them with the handles of their leases:
+// no index is built. A job that is enqueued twice, one below an earlier one of its series, a look-up without a handle and
+// an insertion by ID each need it, and see all jobs.
+func TestIndexOnDemand(t *testing.T) {
+	const other = engine.JobID(1) << (64 - seriesBits)
+	add := func(id engine.JobID, want error) func(*client) {
+		return func(c *client) {
+			if err := c.Enqueue(t.Context(), []engine.NewJob{{ID: id}}); !errors.Is(err, want) {
+				t.Errorf("job %d: error %v, want %v", id, err, want)
+			}
+		}
+	}
+	needs := map[string]func(*client){
+		"twice": add(5, engine.ErrDuplicate), "twice in the other": add(other+3, engine.ErrDuplicate), "ended": add(1, nil), "below": add(other+2, nil),
+		"without a handle": func(c *client) {
+			l := c.claim(1)[0]
+			l.Ref = 0
+			if got := c.commit(l, engine.Ack); got.Status != engine.Applied {
+				t.Errorf("ack without a handle: %+v", got)
+			}
+		},
+		"an insertion": func(c *client) {
+			if inserted, err := c.Insert(t.Context(), []engine.JobID{5}, nil); len(inserted) != 0 || err != nil {
+				t.Errorf("inserted %v, %v: the job was not taken", inserted, err)
+			}
+		},
+	}
+	for name, need := range needs {
+		c := newClient(t, engine.StoreOptions{LapseAfter: -1})
+		c.add(engine.NewJob{ID: other + 1}, engine.NewJob{ID: 1}, engine.NewJob{ID: 2}, engine.NewJob{ID: other + 3}, engine.NewJob{ID: 5}, engine.NewJob{ID: 6, Delay: 5})
+		for _, l := range c.claim(2) {
+			c.commit(l, engine.Ack)
+		}
+		if check(t, c.Store); c.index.slots != nil {
+			t.Errorf("%s: an index of %d jobs that nothing needed", name, c.index.used)
+		}
+		if need(c); c.index.slots == nil {
+			t.Errorf("%s: no index", name)
+		}
+		check(t, c.Store)
+	}
 }
 
 // TestRefIsAHint uses leases of a job with the row of another one, which replaced an ended job, and

@@ -84,7 +84,7 @@ func (s *Store) newTenants() {
 	var line []uint32 // claimable ready rows
 	for ref, r := range s.rows.all {
 		if r.state != engine.Dead {
-			t := x.called(s.tenantOf(ref, r))
+			t := x.called(r.tenant)
 			x.jobs.reach(ref).tenant = t
 			t.enqueuedAt = max(t.enqueuedAt, r.enqueuedAt)
 			if r.state == engine.InFlight && r.has&reaped == 0 {
@@ -100,8 +100,7 @@ func (s *Store) newTenants() {
 		return cmp.Or(cmp.Compare(p.dueAt, q.dueAt), cmp.Compare(p.id, q.id))
 	})
 	for _, ref := range line {
-		r := s.rows.at(ref)
-		x.join(ref, r, s.tenantOf(ref, r))
+		x.join(ref, s.rows.at(ref))
 	}
 	s.tenants, s.counting, s.special = x, true, true
 }
@@ -143,8 +142,8 @@ func (t *tenant) cell(lane uint16) *cell {
 	return &t.cells[len(t.cells)-1]
 }
 
-func (x *tenants) join(ref uint32, r *row, id engine.TenantID) {
-	t := x.called(id)
+func (x *tenants) join(ref uint32, r *row) {
+	t := x.called(r.tenant)
 	x.jobs.reach(ref).tenant = t
 	c := t.cell(r.lane)
 	x.indexes.insert(c, r.class(), ref)

@@ -91,13 +91,13 @@ func (s *Store) takeDue(limit int, order engine.Order, dst []engine.Promotion, p
 		if r.place = inTransit; put {
 			s.fromWaiting(at, r, now)
 		}
-		dst = append(dst, s.promotion(at, r))
+		dst = append(dst, r.promotion())
 	}
 	return dst, nil
 }
 
-func (s *Store) promotion(ref uint32, r *row) engine.Promotion {
-	return engine.Promotion{Job: r.id, Kind: r.kind, Tenant: s.tenantOf(ref, r), Class: r.class()}
+func (r *row) promotion() engine.Promotion {
+	return engine.Promotion{Job: r.id, Kind: r.kind, Tenant: r.tenant, Class: r.class()}
 }
 
 // nextDue returns the time at which the earliest waiting job becomes ready by itself; Never if none will.

@@ -43,7 +43,7 @@ const (
 
 // linger panics with an Endless if more events have happened at one instant than all jobs, leases, calls, executions,
 // workers and nodes can cause, after noting the last few. It is called at each event after the first tally.patience.
-func (s *Sim) linger(from rank) {
+func (s *Sim) linger() {
 	i := &s.tally
 	things := s.witness.moves + s.witness.live + int64(s.messages.used+s.runs.used+s.late.used)
 	for n := range s.cfg.Nodes {
@@ -54,7 +54,7 @@ func (s *Sim) linger(from rank) {
 		i.patience = most
 		return
 	}
-	if i.last = append(i.last, s.next(from)); len(i.last) == lastEvents {
+	if i.last = append(i.last, s.next()); len(i.last) == lastEvents {
 		panic(&Endless{At: s.now, Events: i.events, Last: i.last})
 	}
 }
@@ -64,24 +64,16 @@ var inWords = [...]string{control: "a fault begins or ends", promotion: "a waiti
 	request: "%v of node %d reaches the store", reply: "the answer to %v reaches node %d", finish: "an execution ends",
 	arrival: "a job arrives", timer: "a deadline of node %d comes", announcement: "nodes are woken for ready jobs"}
 
-// next describes the simulation's next event in words, for Endless; from is the part of the event queue that holds it.
-func (s *Sim) next(from rank) string {
-	var m *message
+// next describes the simulation's next event in words, for Endless.
+func (s *Sim) next() string {
+	e := s.queue.next()
+	from := rank(e.order >> rankBits)
 	switch from {
-	case control: // the heap others, with events of several ranks
-		first := &s.queue.others[0]
-		if from = rank(first.order >> rankBits); from == request || from == reply {
-			m = s.messages.at(first.ref)
-		}
-	case request:
-		m = s.queue.requests.head
-	case reply:
-		m = s.queue.replies.head
+	case request, reply:
+		m := s.messages.at(e.ref)
+		return fmt.Sprintf(inWords[from], m.Op, m.Engine.Node())
 	case timer:
 		return fmt.Sprintf(inWords[timer], s.queue.timers.soonest())
-	}
-	if m != nil {
-		return fmt.Sprintf(inWords[from], m.Op, m.Engine.Node())
 	}
 	return inWords[from]
 }

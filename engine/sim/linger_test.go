@@ -38,7 +38,7 @@ func TestPatience(t *testing.T) {
 			for events < 1e6 { // as Step counts them
 				if events++; events > s.tally.patience {
 					s.tally.events = events
-					s.linger(arrival)
+					s.linger()
 				}
 			}
 		}()

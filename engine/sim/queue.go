@@ -50,9 +50,10 @@ type queue struct {
 	finishes heap.Radix[engine.Time]
 	timers   timers
 	others   heap.Heap[event]
-	seq      uint64
+	seq      uint64 // of the latest event pushed
 
-	announcing int // number of jobs for which an announcement is among others; 0: there is none
+	overtaken  bool // the first of others is the next event
+	announcing int  // number of jobs for which an announcement is among others; 0: there is none
 }
 
 func (q *queue) init(nodes int) {
@@ -62,45 +63,41 @@ func (q *queue) init(nodes int) {
 	q.timers.init(nodes)
 }
 
-// next returns the time of the next pending event, Never if there is none, and the part of the queue that holds it, as
-// the rank of the events in that part: the rank of controls (injected faults) for the heap of rare events.
-func (q *queue) next() (at engine.Time, from rank) {
-	at, from = q.usual()
-	if len(q.others) == 0 || q.others[0].at > at {
-		return at, from
-	}
-	seq := uint64(1<<rankBits - 1) // behind the one other event of its kind that there may be
-	switch from {
-	case request:
-		seq = q.requests.head.seq
-	case reply:
-		seq = q.replies.head.seq
-	}
-	if q.others[0].Before(event{at: at, order: uint64(from)<<rankBits | seq}) {
-		return q.others[0].at, control
-	}
-	return at, from
+// usual returns the time of the next event that is neither a timer nor in others, the heap of rare events.
+func (q *queue) usual() engine.Time {
+	return min(q.due, q.requests.first, q.replies.first, q.finishes.First, q.arrival)
 }
 
-// usual returns the time and rank (kind) of the next event outside others, the heap of rare events. It is inlined.
-func (q *queue) usual() (at engine.Time, from rank) {
-	at, from = q.due, promotion
-	if q.requests.first < at {
-		at, from = q.requests.first, request
+// next returns the next pending event, at Never if there is none; it has a ref if it is in others or a call.
+func (q *queue) next() event {
+	at := min(q.usual(), q.timers.first)
+	if q.overtakes(at) {
+		return q.others[0]
 	}
-	if q.replies.first < at {
-		at, from = q.replies.first, reply
+	return q.frequent(at)
+}
+
+// overtakes reports whether the first of the rare events comes before the first of all others, whose time is at.
+func (q *queue) overtakes(at engine.Time) bool {
+	return len(q.others) > 0 && q.others[0].at <= at && q.others[0].Before(q.frequent(at))
+}
+
+// frequent returns the first event outside others, the heap of rare events; at is its time.
+func (q *queue) frequent(at engine.Time) event {
+	r, seq, ref := timer, uint64(1<<rankBits-1), uint32(0) // behind the one other event of its kind that there may be
+	switch at {
+	case q.due:
+		r = promotion
+	case q.requests.first:
+		r, seq, ref = request, q.requests.head.seq, q.requests.head.ref
+	case q.replies.first:
+		r, seq, ref = reply, q.replies.head.seq, q.replies.head.ref
+	case q.finishes.First:
+		r = finish
+	case q.arrival:
+		r = arrival
 	}
-	if q.finishes.First < at {
-		at, from = q.finishes.First, finish
-	}
-	if q.arrival < at {
-		at, from = q.arrival, arrival
-	}
-	if q.timers.first < at {
-		at, from = q.timers.first, timer
-	}
-	return at, from
+	return event{at, uint64(r)<<rankBits | seq, ref}
 }
 
 // push adds a pending event of any rank (kind), for index ref, to others, the heap of rare events.

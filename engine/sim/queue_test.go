@@ -21,25 +21,26 @@ type popped struct {
 
 // take removes the next event that is not a scalar; ok is false if the queue is empty.
 func (q *queue) take() (p popped, ok bool) {
-	at, from := q.next()
-	if at == engine.Never {
+	next := q.next()
+	if next.at == engine.Never {
 		return p, false
 	}
-	switch from {
-	case request:
+	from := rank(next.order >> rankBits)
+	switch {
+	case q.overtakes(min(q.usual(), q.timers.first)):
+		e := q.others.Pop()
+		p.seq, p.ref = e.order&(1<<rankBits-1), e.ref
+	case from == request:
 		m := q.requests.pop()
 		p.seq, p.ref = m.seq, m.ref
-	case reply:
+	case from == reply:
 		m := q.replies.pop()
 		p.seq, p.ref = m.seq, m.ref
-	case finish:
+	case from == finish:
 		key := q.finishes.Pop()
 		p.seq, p.ref = key>>refBits, runOf(key)
-	default:
-		e := q.others.Pop()
-		from, p.seq, p.ref = rank(e.order>>rankBits), e.order&(1<<rankBits-1), e.ref
 	}
-	p.at, p.rank = at, from
+	p.at, p.rank = next.at, from
 	return p, true
 }
 
@@ -105,8 +106,8 @@ func TestOrderAtOneInstant(t *testing.T) {
 				t.Errorf("%d: got rank %d before it, want %d", scalar, p.rank, r)
 			}
 		}
-		if at, from := q.next(); at != 7 || from != scalar {
-			t.Errorf("%d: got %d from %d", scalar, at, from)
+		if e := q.next(); e.at != 7 || rank(e.order>>rankBits) != scalar {
+			t.Errorf("%d: got %+v", scalar, e)
 		}
 	}
 }
@@ -129,7 +130,7 @@ func TestQueueAgainstSlice(t *testing.T) {
 				if n := len(q.others) + q.requests.size() + q.replies.size(); n != others {
 					t.Fatalf("%d events but ends of executions, want %d", n, others)
 				}
-				if at, _ := q.next(); len(want) == 0 && at != engine.Never || len(want) > 0 && at != want[0].at {
+				if at := q.next().at; len(want) == 0 && at != engine.Never || len(want) > 0 && at != want[0].at {
 					t.Fatalf("the next is at %d, want %+v", at, want)
 				}
 			},

@@ -136,38 +136,36 @@ func (s *Sim) Step() bool { return s.Steps(1) }
 // *Endless at an instant that does not end.
 func (s *Sim) Steps(n int) bool {
 	for end := s.tally.all + min(int64(n), 1<<62); s.tally.all < end; {
-		at, from := s.queue.usual()
-		if from == timer || len(s.queue.others) > 0 {
-			at, from = s.nextEvent(at)
+		at := s.queue.usual()
+		if s.queue.timers.first < at || len(s.queue.others) > 0 {
+			at = s.nextEvent(at)
 		}
-		if s.witness.live == 0 || at > s.last {
-			if !s.goesOn(at) {
-				return false
-			}
+		if (s.witness.live == 0 || at > s.last) && !s.goesOn(at) {
+			return false
 		}
 		if at > s.now {
 			s.now, s.tally.events, s.witness.moves = at, 0, 0
 		} else if s.tally.events++; s.tally.events > s.tally.patience {
-			s.linger(from)
+			s.linger()
 		}
 		s.tally.all++
-		switch from {
-		case promotion:
+		switch {
+		case s.queue.overtaken:
+			s.happen(s.queue.others.Pop())
+		case at == s.queue.due:
 			s.becomeDue()
-		case request:
+		case at == s.queue.requests.first:
 			s.arrive(s.queue.requests.pop())
-		case reply:
+		case at == s.queue.replies.first:
 			s.answer(s.queue.replies.pop())
-		case finish:
+		case at == s.queue.finishes.First:
 			s.finish(s.queue.finishes.Pop())
-		case arrival:
+		case at == s.queue.arrival:
 			s.enqueueNext()
-		case timer:
+		default:
 			n := &s.nodes[s.queue.timers.soonest()]
 			n.engine.Tick(s.now)
 			s.stepped(n)
-		default:
-			s.happen(s.queue.others.Pop())
 		}
 	}
 	return true
@@ -195,17 +193,18 @@ func (s *Sim) goesOn(at engine.Time) bool {
 	return true
 }
 
-// nextEvent puts off the first timers that were set too early, and returns the time of the next event and the part of
-// the queue that holds it, as queue.next does; usual is what queue.usual returned.
-func (s *Sim) nextEvent(usual engine.Time) (at engine.Time, from rank) {
-	if len(s.queue.others) == 0 && s.isDue(usual) {
-		return usual, timer
+// nextEvent puts off the first timers that were set too early, returns the time of the next event, and sets
+// queue.overtaken; usual is what queue.usual returned.
+func (s *Sim) nextEvent(usual engine.Time) engine.Time {
+	for {
+		at := min(usual, s.queue.timers.first)
+		if s.queue.overtaken = s.queue.overtakes(at); s.queue.overtaken {
+			return s.queue.others[0].at
+		}
+		if at == usual || s.isDue(at) {
+			return at
+		}
 	}
-	at, from = s.queue.next()
-	for from == timer && !s.isDue(at) {
-		at, from = s.queue.next()
-	}
-	return at, from
 }
 
 // isDue reports whether the engine with the first timer has a deadline at that time. If it has not, since timers may be
@@ -253,6 +252,7 @@ func (s *Sim) Holds(node int32) (held, idle int, ok bool) {
 
 // happen processes an event from the heap others, which has rare events and those that come out of order.
 func (s *Sim) happen(ev event) {
+	s.queue.overtaken = false
 	switch rank(ev.order >> rankBits) {
 	case control:
 		do := *s.controls.planned.at(ev.ref)

@@ -13,7 +13,7 @@ const (
 	retryArea   = int(engine.Retry) // number of ready retries
 	waitingArea = 2
 	busyArea    = 3 // number of busy workers
-	idleArea    = 4 // number of idle workers, while a job is ready
+	idleArea    = 4 // number of idle workers, while a job is ready; integrated from machines.idleTime
 	presentArea = 5 // 1 while a fresh job is ready
 	numAreas    = 6
 	numPeaks    = 3

@@ -10,15 +10,21 @@ import (
 // is all jobs counted by the same sets: of one class and tenant, where sets tell these apart, and enqueued between the
 // same two window edges.
 type cohorts struct {
-	lists   [][]*jobSet // job sets, by cohort
-	low     engine.Time // the earlier of the two edges between which the latest job was enqueued
-	span    uint64      // time from there to the later one, which may be longer than an engine.Time
-	stretch uint32      // index of that span between edges
-	alike   bool        // no set is narrowed to a class or tenant: each span between edges is one cohort
-	kinds   uint32      // number of classes told apart, plus 1 for all others
-	named   uint32      // number of tenants named by a set, plus 1 for all others
-	slots   []uint32    // by tenant, its index among the named tenants; 0, or beyond the end: not named
+	lists   []*membership // by cohort; nil: no set counts its jobs
+	low     engine.Time   // the earlier of the two edges between which the latest job was enqueued
+	span    uint64        // time from there to the later one, which may be longer than an engine.Time
+	stretch uint32        // index of that span between edges
+	alike   bool          // no set is narrowed to a class or tenant: each span between edges is one cohort
+	kinds   uint32        // number of classes told apart, plus 1 for all others
+	named   uint32        // number of tenants named by a set, plus 1 for all others
+	slots   []uint32      // by tenant, its index among the named tenants; 0, or beyond the end: not named
 	edges   []engine.Time
+}
+
+// membership is a list of the job sets that count a job, each followed by the next.
+type membership struct {
+	*jobSet
+	next *membership
 }
 
 func newCohorts(sets []*jobSet) cohorts {
@@ -40,10 +46,10 @@ func newCohorts(sets []*jobSet) cohorts {
 	for _, enqueued := range append([]engine.Time{-1}, c.edges...) {
 		for kind := range c.kinds {
 			for _, tenant := range tenants {
-				var list []*jobSet
-				for _, s := range sets {
+				var list *membership
+				for _, s := range slices.Backward(sets) {
 					if s.has(enqueued, engine.Kind(kind), tenant) {
-						list = append(list, s)
+						list = &membership{s, list}
 					}
 				}
 				c.lists = append(c.lists, list)

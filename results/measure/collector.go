@@ -26,9 +26,8 @@ type Collector struct {
 	end      engine.Time
 
 	clock
-	views     []*view // whole, then narrow
+	views     []*view // whole, then those of the classes and tenants in queries, see view.next
 	whole     *view   // view of all jobs
-	narrow    []*view // views of the classes and tenants in queries
 	starving  starving
 	sets      []*jobSet // sets of jobs by enqueue time; the first is of the whole run
 	cohorts   cohorts
@@ -65,7 +64,7 @@ func NewCollector(s *Settings, policy int) *Collector {
 	all := newView(c, filter{kind: -1})
 	all.entitled = info.Entitled
 	if s.Bucket > 0 {
-		all.series = &seriesSum{bucket: s.Bucket, next: engine.Time(s.Bucket)}
+		all.series = &seriesSum{bucket: s.Bucket, next: engine.Time(s.Bucket), lowest: bucketCount}
 		if n := len(s.Classes); n > 1 && n <= MostClassSeries {
 			all.series.classes, all.series.Classes = make([]dense, n), make([][]float64, n)
 		}
@@ -86,8 +85,9 @@ func NewCollector(s *Settings, policy int) *Collector {
 		all.tenants.dense = make([]dense, len(s.Tenants))
 	}
 	c.impatient = c.anyPatience("")
-	c.cohorts, c.narrow = newCohorts(c.sets), c.views[1:]
-	for _, v := range c.views {
+	c.cohorts = newCohorts(c.sets)
+	for i, v := range c.views {
+		v.next = element(c.views, i+1)
 		v.begin()
 	}
 	return c
@@ -135,21 +135,21 @@ func (c *Collector) leave(u *unfinished.Job) {
 	}
 	starved := u.Class == engine.Fresh && c.starving.starved(c.end, u.Kind, u.Tenant, u.Waited)
 	enqueued := c.end - engine.Time(u.Age)
-	for _, s := range c.setsOf(enqueued, u.Kind, u.Tenant) {
+	for s := c.setsOf(enqueued, u.Kind, u.Tenant); s != nil; s = s.next {
 		s.leftOver(u, unstarted, starved)
 	}
 	if u.Class == engine.Fresh && u.State != engine.InFlight && c.byTenant && c.sets[0].has(enqueued, u.Kind, u.Tenant) {
 		c.whole.tenants.leftOver(u.Tenant, u.Waited)
 	}
 	if element(c.settings.Patience, u.Kind) > u.Age {
-		for _, s := range c.setsOf(c.callerSince(u.ID, u.Kind, enqueued), u.Kind, u.Tenant) {
+		for s := c.setsOf(c.callerSince(u.ID, u.Kind, enqueued), u.Kind, u.Tenant); s != nil; s = s.next {
 			s.undecided++
 		}
 	}
 }
 
 // setsOf returns the job sets that count a job, given its enqueue time, class and tenant.
-func (c *Collector) setsOf(enqueued engine.Time, kind engine.Kind, tenant engine.TenantID) []*jobSet {
+func (c *Collector) setsOf(enqueued engine.Time, kind engine.Kind, tenant engine.TenantID) *membership {
 	return c.cohorts.lists[c.cohorts.of(enqueued, kind, tenant)]
 }
 

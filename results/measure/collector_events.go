@@ -20,7 +20,7 @@ func (c *Collector) Enqueued(at engine.Time, j *engine.NewJob) {
 	c.pass(at)
 	c.jobs++
 	c.whole.enqueued(j)
-	for _, v := range c.narrow {
+	for v := c.whole.next; v != nil; v = v.next {
 		if v.has(j.Kind, j.Tenant) {
 			v.enqueued(j)
 		}
@@ -30,18 +30,20 @@ func (c *Collector) Enqueued(at engine.Time, j *engine.NewJob) {
 	} else if c.settings.Promoted {
 		c.starving.wait(at.Add(j.Delay), j.Kind, j.Tenant)
 	}
-	first := c.copyOf(j.ID) == 0
-	for _, s := range c.setsOf(at, j.Kind, j.Tenant) {
+	sets := c.setsOf(at, j.Kind, j.Tenant)
+	for s := sets; s != nil; s = s.next {
 		s.enqueued++
-		if first {
-			s.callers++
-			if c.impatient && element(c.settings.Patience, j.Kind) > 0 {
-				s.patient++
-			}
-		}
 	}
-	if !first {
+	switch {
+	case c.copyOf(j.ID) > 0:
+		for s := sets; s != nil; s = s.next {
+			s.further++
+		}
 		c.onResubmitted(j.ID)
+	case c.impatient && element(c.settings.Patience, j.Kind) > 0:
+		for s := sets; s != nil; s = s.next {
+			s.patient++
+		}
 	}
 }
 
@@ -76,7 +78,7 @@ func (c *Collector) Leased(at engine.Time, _ int32, l *engine.Lease) {
 	k.Lease, k.class, k.waited, k.enqueued = l, l.Class(), max(int64(l.Waited), 0), at-engine.Time(l.Age)
 	k.bucket = bucketOf(k.waited)
 	c.whole.claimed(&k)
-	for _, v := range c.narrow {
+	for v := c.whole.next; v != nil; v = v.next {
 		if v.has(l.Kind, l.Tenant) {
 			v.claimed(&k)
 		} else {
@@ -105,7 +107,7 @@ func (c *Collector) Leased(at engine.Time, _ int32, l *engine.Lease) {
 	j.pending++
 	j.cohort = c.cohorts.of(k.enqueued, l.Kind, l.Tenant)
 	sets := c.cohorts.lists[j.cohort]
-	for _, s := range sets {
+	for s := sets; s != nil; s = s.next {
 		s.claimed(&k)
 	}
 	if c.copyOf(l.ID) > 0 {
@@ -116,10 +118,12 @@ func (c *Collector) Leased(at engine.Time, _ int32, l *engine.Lease) {
 // Started counts a worker that becomes busy with an execution, for engine.JobRecorder.
 func (c *Collector) Started(at engine.Time, _ int32, _ engine.Slot, l *engine.Lease, _ time.Duration) {
 	c.pass(at)
-	c.machines.busy++
-	c.whole.changeBusy(true, 1)
-	for _, v := range c.narrow {
-		v.changeBusy(v.has(l.Kind, l.Tenant), 1)
+	c.machines.change(at, 1, 0)
+	c.whole.change(busyArea, 1)
+	for v := c.whole.next; v != nil; v = v.next {
+		if v.has(l.Kind, l.Tenant) {
+			v.change(busyArea, 1)
+		}
 	}
 	j := c.known.find(l.ID)
 	if j == nil {
@@ -139,31 +143,26 @@ func (c *Collector) Started(at engine.Time, _ int32, _ engine.Slot, l *engine.Le
 	j.started, j.runs = true, true
 	waited := max(int64(at-j.readySince), 0)
 	bucket := bucketOf(waited)
-	for _, s := range c.cohorts.lists[j.cohort] {
+	for s := c.cohorts.lists[j.cohort]; s != nil; s = s.next {
 		s.recorded[startWait].record(bucket, waited)
 	}
 }
 
-// Finished counts an execution whose handler returned err after ran, for engine.JobRecorder.
+// Finished counts an execution whose handler returned err after ran, for engine.JobRecorder; err is died for one that
+// ended because its process died.
 func (c *Collector) Finished(
 	at engine.Time, node int32, slot engine.Slot, l *engine.Lease, err engine.ErrorKind, ran time.Duration,
 ) {
-	c.onEnded(at, workerSlot{node, slot}, l, true, err, ran)
-}
-
-// onEnded counts an execution that finished, or that ended because its process died.
-func (c *Collector) onEnded(
-	at engine.Time, in workerSlot, l *engine.Lease, finished bool, err engine.ErrorKind, ran time.Duration,
-) {
 	c.pass(at)
+	workers := c.workersOf(workerSlot{node, slot})
+	c.machines.change(at, -workers, 0)
 	j := c.known.find(l.ID)
-	end := ending{tenant: l.Tenant, finished: finished, workers: c.workersOf(in)}
-	end.success = finished && err == engine.NoError
-	end.first = end.success && j != nil && j.successes == 0
-	c.machines.busy -= end.workers
-	c.whole.onEnded(true, &end)
-	for _, v := range c.narrow {
-		v.onEnded(v.has(l.Kind, l.Tenant), &end)
+	first := err == engine.NoError && j != nil && j.successes == 0
+	c.whole.ended(l.Tenant, err, first, workers)
+	for v := c.whole.next; v != nil; v = v.next {
+		if v.has(l.Kind, l.Tenant) {
+			v.ended(l.Tenant, err, first, workers)
+		}
 	}
 	if j == nil {
 		c.strange++
@@ -174,15 +173,15 @@ func (c *Collector) onEnded(
 	}
 	j.runs = j.runs && j.token != l.Token
 	sets := c.cohorts.lists[j.cohort]
-	for _, s := range sets {
+	for s := sets; s != nil; s = s.next {
 		s.busy += float64(ran)
 	}
-	if finished && err != engine.Canceled && j.lapsed(l.Delivery) {
-		for _, s := range sets {
+	if err != died && err != engine.Canceled && j.lapsed(l.Delivery) {
+		for s := sets; s != nil; s = s.next {
 			s.lapsed++
 		}
 	}
-	if end.success {
+	if err == engine.NoError {
 		c.onSuccess(at, j, l, ran)
 	}
 	if j.settled() {
@@ -195,7 +194,7 @@ func (c *Collector) onSuccess(at engine.Time, j *knownJob, l *engine.Lease, ran 
 	c.succeeded++
 	j.remember(l.Token, ran, at)
 	if j.acked == l.Token {
-		for _, s := range c.cohorts.lists[j.cohort] {
+		for s := c.cohorts.lists[j.cohort]; s != nil; s = s.next {
 			s.accepted += float64(ran)
 		}
 	}
@@ -210,7 +209,7 @@ func (c *Collector) onSuccess(at engine.Time, j *knownJob, l *engine.Lease, ran 
 func (c *Collector) onDuplicate(j *knownJob, l *engine.Lease, ran time.Duration) {
 	twice := !j.twice && c.appliesAgain(j, l, ran)
 	j.twice = j.twice || twice
-	for _, s := range c.cohorts.lists[j.cohort] {
+	for s := c.cohorts.lists[j.cohort]; s != nil; s = s.next {
 		s.duplicates++
 		s.causes[j.cause]++
 		if twice {
@@ -228,22 +227,15 @@ func (c *Collector) appliesAgain(j *knownJob, l *engine.Lease, ran time.Duration
 
 // Committed counts an outcome (ack, nack, burial, return) that the store has applied, for engine.JobRecorder.
 func (c *Collector) Committed(at engine.Time, _ int32, kind engine.EventKind, o *engine.Outcome, r *engine.Result) {
-	c.committed(at, kind, o, r, 0)
-}
-
-// committed counts an outcome (ack, nack, burial, return); waited is how long the job was ready, 0 if not or unknown.
-func (c *Collector) committed(
-	at engine.Time, kind engine.EventKind, o *engine.Outcome, r *engine.Result, waited time.Duration,
-) {
 	c.pass(at)
 	c.whole.outcome(kind, o.Tenant, r)
-	for _, v := range c.narrow {
+	for v := c.whole.next; v != nil; v = v.next {
 		if v.has(o.Kind, o.Tenant) {
 			v.outcome(kind, o.Tenant, r)
 		}
 	}
 	j := c.known.find(o.Job)
-	var sets []*jobSet
+	var sets *membership
 	ran := time.Duration(0)
 	if j != nil {
 		sets = c.cohorts.lists[j.cohort]
@@ -251,13 +243,12 @@ func (c *Collector) committed(
 	} else {
 		sets = c.setsOf(at-engine.Time(r.Age), o.Kind, o.Tenant)
 	}
-	starved := r.From == engine.Ready && r.Class == engine.Fresh && c.starving.left(at, o.Kind, o.Tenant, waited)
 	switch kind {
 	case engine.Acked:
 		c.acked++
 		age := max(int64(r.Age), 0)
 		bucket := bucketOf(age)
-		for _, s := range sets {
+		for s := sets; s != nil; s = s.next {
 			s.recorded[sojourn].record(bucket, age)
 			s.accepted += float64(ran)
 			if o.Delivery > 1 {
@@ -268,11 +259,11 @@ func (c *Collector) committed(
 			c.onAnswer(at, o, r)
 		}
 	case engine.Nacked:
-		for _, s := range sets {
+		for s := sets; s != nil; s = s.next {
 			s.nacked(o.Delay)
 		}
 	case engine.Buried:
-		c.onBuried(at, o, r, sets, starved)
+		c.onBuried(at, o, r, sets)
 	}
 	switch {
 	case j == nil && (kind == engine.Acked || kind == engine.Buried && !c.settings.Redrives):
@@ -282,15 +273,31 @@ func (c *Collector) committed(
 	}
 }
 
-// onBuried counts the burial of a job in the job sets that it belongs to; starved is true if it was never claimed and
-// had waited for longer than the threshold of its class.
-func (c *Collector) onBuried(at engine.Time, o *engine.Outcome, r *engine.Result, sets []*jobSet, starved bool) {
+// onBuried counts the burial of a job in the job sets that it belongs to.
+func (c *Collector) onBuried(at engine.Time, o *engine.Outcome, r *engine.Result, sets *membership) {
 	why := c.deathOf(o, r)
-	for _, s := range sets {
-		s.buried(why, r.From == engine.Ready && r.Class == engine.Fresh, starved)
+	for s := sets; s != nil; s = s.next {
+		s.deaths++
+		s.deathsBy[why]++
 	}
 	if c.dead != nil {
 		c.dead[o.Job] = at - engine.Time(r.Age)
+	}
+}
+
+// onLeft counts a fresh job that is no longer ready for another reason than a claim. If it was buried, it has no wait.
+func (c *Collector) onLeft(e *engine.Event) {
+	starved := c.starving.left(e.At, e.JobKind, e.Tenant, e.Waited)
+	if e.Kind != engine.Buried {
+		return
+	}
+	for s := c.setsOf(e.At-engine.Time(e.Age), e.JobKind, e.Tenant); s != nil; s = s.next {
+		for i := range s.limits {
+			s.limits[i].late++
+		}
+		if starved {
+			s.starved++
+		}
 	}
 }
 
@@ -312,7 +319,7 @@ func (c *Collector) onRedriven(e *engine.Event) {
 		return
 	}
 	delete(c.dead, e.Job)
-	for _, s := range c.setsOf(enqueued, e.JobKind, e.Tenant) {
+	for s := c.setsOf(enqueued, e.JobKind, e.Tenant); s != nil; s = s.next {
 		s.revived++
 	}
 }
@@ -328,7 +335,7 @@ func (c *Collector) onFenced(e *engine.Event) {
 
 func (c *Collector) onLeaseTaken(e *engine.Event) {
 	alive := c.machines.alive(e.Holder)
-	for _, s := range c.setsOf(e.At-engine.Time(e.Age), e.JobKind, e.Tenant) {
+	for s := c.setsOf(e.At-engine.Time(e.Age), e.JobKind, e.Tenant); s != nil; s = s.next {
 		s.leasesExpired++
 		if alive {
 			s.leasesFalse++

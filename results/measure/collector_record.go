@@ -18,12 +18,17 @@ func (c *Collector) Record(e *engine.Event) {
 		c.Leased(e.At, e.Node, leaseOf(e))
 	case engine.Started:
 		c.Started(e.At, e.Node, e.Slot, leaseOf(e), e.Waited)
-	case engine.Finished, engine.Aborted:
-		c.onEnded(e.At, workerSlot{e.Node, e.Slot}, leaseOf(e), e.Kind == engine.Finished, e.Error, e.Ran)
+	case engine.Finished:
+		c.Finished(e.At, e.Node, e.Slot, leaseOf(e), e.Error, e.Ran)
+	case engine.Aborted:
+		c.Finished(e.At, e.Node, e.Slot, leaseOf(e), died, e.Ran)
 	case engine.Acked, engine.Nacked, engine.Buried, engine.Returned:
 		o := engine.Outcome{LeaseKey: engine.LeaseKey{Job: e.Job, Token: e.Token}, Error: e.Error, Kind: e.JobKind,
 			Tenant: e.Tenant, Delivery: e.Delivery, Delay: e.Delay, Reaped: e.Reaped, Aged: e.Aged}
-		c.committed(e.At, e.Kind, &o, &engine.Result{From: e.From, Class: e.Class, Age: e.Age}, e.Waited)
+		c.Committed(e.At, e.Node, e.Kind, &o, &engine.Result{From: e.From, Class: e.Class, Age: e.Age})
+		if e.From == engine.Ready && e.Class == engine.Fresh {
+			c.onLeft(e)
+		}
 	default:
 		c.recordOther(e)
 	}
@@ -43,10 +48,7 @@ func (c *Collector) recordOther(e *engine.Event) {
 	case e.Kind == engine.Extended, e.Kind == engine.LeaseLost:
 		c.onHolder(e)
 	case e.Kind == engine.NodeUp, e.Kind == engine.NodeDown:
-		c.machines.turn(int(e.Node), e.Kind == engine.NodeDown)
-		for _, v := range c.views {
-			v.countIdle()
-		}
+		c.machines.turn(e.At, int(e.Node), e.Kind == engine.NodeDown)
 	case e.Freed:
 		c.onFreed(e)
 	case e.Kind == engine.Redriven:

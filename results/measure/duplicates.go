@@ -86,7 +86,7 @@ func (c *Collector) onCopyDone(j *knownJob, kind engine.Kind, tenant engine.Tena
 		return
 	}
 	if r.done++; r.done > 1 {
-		for _, s := range c.setsOf(c.callerSince(j.id, kind, j.enqueued), kind, tenant) {
+		for s := c.setsOf(c.callerSince(j.id, kind, j.enqueued), kind, tenant); s != nil; s = s.next {
 			s.causes[resubmitted]++
 		}
 	}

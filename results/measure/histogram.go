@@ -59,8 +59,8 @@ func (t *total) merge(other *total) {
 
 // bucketOf returns the index of the histogram bucket that counts a value, which must not be negative.
 func bucketOf(v int64) int {
-	shift := max(bits.Len64(uint64(v))-subBucketBits-1, 0)
-	return shift<<subBucketBits + int(uint64(v)>>uint(shift))
+	shift := bits.Len64(uint64(v)>>subBucketBits|1) - 1
+	return shift<<subBucketBits + int(uint64(v)>>(shift&63))
 }
 
 // bucketRange returns the lowest value that bucket i counts and how many values it spans.

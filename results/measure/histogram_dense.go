@@ -11,7 +11,6 @@ import (
 // zero value is empty and ready to use.
 type dense struct {
 	counts [bucketCount]uint32
-	depth  int // number of buckets from the lowest one in use on; 0: none is in use
 	total  total
 }
 
@@ -21,25 +20,16 @@ func (d *dense) record(i int, v int64) {
 		return
 	}
 	d.counts[i]++
-	if depth := bucketCount - i; depth > d.depth {
-		d.depth = depth
-	}
 	d.total.add(v)
 }
 
-// used returns the range [from, to) of the buckets outside which all counts are 0.
-func (d *dense) used() (from, to int) {
-	if d.depth == 0 {
-		return 0, 0
+// reset forgets all durations, none of which is in a bucket below lowest. It clears only the buckets from there to the
+// last one in use: few, for waits of a short time.
+func (d *dense) reset(lowest int) {
+	if d.total.N > 0 {
+		clear(d.counts[lowest : bucketOf(d.total.Longest)+1])
+		d.total = total{}
 	}
-	return bucketCount - d.depth, bucketOf(d.total.Longest) + 1
-}
-
-// reset forgets all durations. It clears only the range of buckets in use, which is small for waits of a short time.
-func (d *dense) reset() {
-	from, to := d.used()
-	clear(d.counts[from:to])
-	d.depth, d.total = 0, total{}
 }
 
 // quantile returns what Histogram.Quantile returns of the durations recorded; 0 of none.
@@ -69,11 +59,11 @@ func (d *dense) histogram() Histogram {
 	if d.total.N == 0 {
 		return Histogram{}
 	}
-	from, to := d.used()
-	used := plain.Count(d.counts[from:to], func(n uint32) bool { return n > 0 })
+	counts := d.counts[:bucketOf(d.total.Longest)+1]
+	used := plain.Count(counts, func(n uint32) bool { return n > 0 })
 	h := Histogram{make([]uint16, 0, used), make([]uint32, 0, used), d.total}
-	for i := from; i < to; i++ {
-		if n := d.counts[i]; n > 0 {
+	for i, n := range counts {
+		if n > 0 {
 			h.Buckets, h.Counts = append(h.Buckets, uint16(i)), append(h.Counts, n)
 		}
 	}

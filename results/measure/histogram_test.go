@@ -54,7 +54,7 @@ func TestHistogramProperties(t *testing.T) {
 		if got := fast.histogram(); !reflect.DeepEqual(&got, h) || fast.quantile(q) != h.Quantile(q) {
 			rt.Fatalf("recorded densely: %+v with a quantile %v of %v, want %+v with %v", got, q, fast.quantile(q), h, h.Quantile(q))
 		}
-		if fast.reset(); *fast != (dense{}) {
+		if fast.reset(bucketOf(values[0])); *fast != (dense{}) {
 			rt.Fatal("what was reset is not empty")
 		}
 		want := float64(values[rankOf(q, uint64(len(values)))-1])

@@ -17,14 +17,14 @@ type jobSet struct {
 	delays   *dense              // backoffs set by the retry policy; nil: not needed
 	limits   []limitCount
 
-	starved, timely uint64 // fresh jobs that waited beyond their class's threshold; those claimed within it
+	starved, starvedClaimed uint64 // fresh jobs that waited beyond their class's threshold; those that were claimed
 
 	enqueued, revived, claims, retries, retriesDone, deaths, nacks, unresolved uint64
 	deathsBy                                                                   [numDeaths]uint64
 
 	callerCounts
 
-	attemptsMax                int32
+	triesMax                   int32             // most claims of a retried job
 	delaySum                   float64           // ns
 	duplicates, lapsed         uint64            // executions: not the first success of a job; ended after their lease
 	causes                     [numCauses]uint64 // duplicates by cause; resubmissions are not duplicates
@@ -33,11 +33,12 @@ type jobSet struct {
 	leasesExpired, leasesFalse uint64            // leases recovered; of these, from a process that was alive
 }
 
-// callerCounts counts the callers whose first copy of a job is in a job set: all, those with patience (they give up or
+// callerCounts counts the callers whose first copy of a job is in a job set: those with patience (they give up or
 // enqueue a copy after some time), and of these the ones answered in time and those still undecided at the end.
 type callerCounts struct {
-	callers, patient, answered, undecided uint64
-	copies                                int64 // claims of all copies of their jobs, less the claims of the set's jobs
+	patient, answered, undecided uint64
+	further                      uint64 // jobs of the set that are further copies
+	copies                       int64  // claims of all copies of the callers' jobs, less the claims of the set's jobs
 }
 
 // limitCount counts the fresh jobs claimed within a wait limit, and those claimed later or never.
@@ -91,13 +92,13 @@ func (s *jobSet) wait(f family) *Waits {
 // claimed counts a claim of a job of the set, with its wait.
 func (s *jobSet) claimed(k *claim) {
 	s.claims++
-	s.attemptsMax = max(s.attemptsMax, k.Delivery)
 	family := retryWait
 	if k.class == engine.Fresh {
 		family = freshWait
 		s.firstClaim(k)
 	} else {
 		s.retries++
+		s.triesMax = max(s.triesMax, k.Delivery)
 	}
 	s.recorded[family].record(k.bucket, k.waited)
 }
@@ -106,8 +107,7 @@ func (s *jobSet) claimed(k *claim) {
 func (s *jobSet) firstClaim(k *claim) {
 	if k.starved {
 		s.starved++
-	} else {
-		s.timely++
+		s.starvedClaimed++
 	}
 	for i := range s.limits {
 		if k.waited <= int64(s.limits[i].limit) {
@@ -118,28 +118,18 @@ func (s *jobSet) firstClaim(k *claim) {
 	}
 }
 
+// timely returns the number of fresh jobs claimed within the threshold of their class.
+func (s *jobSet) timely() uint64 { return s.claims - s.retries - s.starvedClaimed }
+
+// attemptsMax returns the most claims of any job of the set.
+func (s *jobSet) attemptsMax() int64 { return max(int64(s.triesMax), int64(min(s.claims, 1))) }
+
 // nacked counts a failed attempt of a job, which then waits for delay.
 func (s *jobSet) nacked(delay time.Duration) {
 	s.nacks++
 	s.delaySum += float64(delay)
 	v := max(int64(delay), 0)
 	s.delays.record(bucketOf(v), v)
-}
-
-// buried counts a death; unclaimed is true for a job that was buried while ready and never claimed, starved if it had
-// also waited beyond the threshold of its class.
-func (s *jobSet) buried(why death, unclaimed, starved bool) {
-	s.deaths++
-	s.deathsBy[why]++
-	if !unclaimed {
-		return
-	}
-	for i := range s.limits {
-		s.limits[i].late++ // it has no wait, however, as it ended without one
-	}
-	if starved {
-		s.starved++
-	}
 }
 
 // leftOver counts a job unresolved at the end of the run; unstarted is how long it waits for a handler, −1: not so.

@@ -1,6 +1,10 @@
 package measure
 
-import "qsim/engine"
+import (
+	"math"
+
+	"qsim/engine"
+)
 
 // change adds the amount by to one of the levels, numbers of jobs or workers that are integrated over time. A change at
 // time t adds by·(b − t) to the integral of a segment of time that ends at b: by·t is subtracted here, and at b the
@@ -15,35 +19,16 @@ func (v *view) ready() int64 { return v.level[freshArea] + v.level[retryArea] }
 
 // changeReady adds by, 1 or −1, to the number of ready fresh jobs or of ready retries that the view measures.
 func (v *view) changeReady(class engine.Class, by int64) {
+	if v.storms.levels != nil {
+		v.hold(v.ready())
+	}
 	v.change(int(class), by)
 	edge := (by + 1) >> 1 // the number at which there now are some, or no more
 	if class == engine.Fresh && v.level[freshArea] == edge {
 		v.change(presentArea, by)
 	}
-	if v.ready() == edge {
-		v.countIdle()
-	}
-	if v.storms.levels != nil {
-		v.hold(v.ready() - by)
-	}
-}
-
-// countIdle updates the number of workers that are idle while a job that the view measures is ready; 0 while none is.
-func (v *view) countIdle() {
-	idle := int64(0)
-	if v.ready() > 0 {
-		idle = max(v.workers.capacity-v.workers.busy, 0)
-	}
-	v.change(idleArea, idle-v.level[idleArea])
-}
-
-// changeBusy adds by to the number of busy workers; own is true if the view measures their job.
-func (v *view) changeBusy(own bool, by int64) {
-	if own {
-		v.change(busyArea, by)
-	}
-	if v.ready() > 0 {
-		v.countIdle()
+	if v.ready() == edge { // by·(idle time from now on) is added to the integral, as in change
+		v.segment.area[idleArea] -= by * v.workers.idleTime(v.now)
 	}
 }
 
@@ -82,30 +67,23 @@ func (v *view) becomeWaiting() {
 	v.segment.peak[waitingArea] = max(v.segment.peak[waitingArea], v.level[waitingArea])
 }
 
-// ending describes how an execution ended, and whether that frees a worker.
-type ending struct {
-	tenant         engine.TenantID
-	finished       bool  // its handler returned; false: its process died
-	success, first bool  // it ended in success, as the first of its job
-	workers        int64 // workers that it frees: 0 if a timeout had freed its worker
-}
+// died stands for the error of an execution that ended because its process died.
+const died = math.MaxUint16
 
-// onEnded counts the end of an execution; own is true if the view measures its job.
-func (v *view) onEnded(own bool, e *ending) {
-	v.changeBusy(own, -e.workers)
-	if !own {
-		return
-	}
-	if e.finished {
+// ended counts the end of an execution of a job that the view measures, which frees workers, 1 or 0, with the error of
+// its handler, or died; first is true if it is the first success of its job.
+func (v *view) ended(tenant engine.TenantID, err engine.ErrorKind, first bool, workers int64) {
+	v.change(busyArea, -workers)
+	if err != died {
 		v.segment.finished++
 		if v.tenants != nil {
-			reach(&v.tenants.all, e.tenant).served++
+			reach(&v.tenants.all, tenant).served++
 		}
 	}
-	if !e.success {
+	if err != engine.NoError {
 		v.segment.failures++
 	}
-	if e.first {
+	if first {
 		v.segment.firsts++
 	}
 }

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"qsim/engine"
+	"qsim/results/plain"
 )
 
 // machines holds the nodes of a run (each a process with workers), the number of workers, and which nodes are down.
@@ -10,14 +11,30 @@ type machines struct {
 	all         int64   // workers of all nodes
 	capacity    int64   // workers of the nodes that are up
 	busy        int64   // workers with a job
+	idle        int64   // workers without a job on the nodes that are up
+	idleBefore  int64   // the integral of idle is idle times the time, plus this, see idleTime
 	down        []bool  // by node, whether it is down
 	generations []int64 // by node, how often it died
 }
 
 func newMachines(nodes, perNode int) machines {
 	all := int64(nodes) * int64(perNode)
-	return machines{int64(perNode), all, all, 0, make([]bool, nodes), make([]int64, nodes)}
+	return machines{perNode: int64(perNode), all: all, capacity: all, idle: all, down: make([]bool, nodes),
+		generations: make([]int64, nodes)}
 }
+
+// change adds to the number of busy workers and to that of the workers of the nodes that are up.
+func (m *machines) change(now engine.Time, busy, capacity int64) {
+	m.busy += busy
+	m.capacity += capacity
+	idle := max(m.capacity-m.busy, 0)
+	m.idleBefore -= (idle - m.idle) * int64(now)
+	m.idle = idle
+}
+
+// idleTime returns how long workers were idle up to now, in ns, added up over all. It may overflow, but the difference
+// between two times may not, see longestSegment.
+func (m *machines) idleTime(now engine.Time) int64 { return m.idle*int64(now) + m.idleBefore }
 
 // alive reports whether the process (one life of a node) that held a lease is still running.
 func (m *machines) alive(holder engine.EngineID) bool {
@@ -26,7 +43,7 @@ func (m *machines) alive(holder engine.EngineID) bool {
 }
 
 // turn records that a node goes down or comes up, with its workers.
-func (m *machines) turn(node int, down bool) {
+func (m *machines) turn(now engine.Time, node int, down bool) {
 	if node < 0 || node >= len(m.down) {
 		return
 	}
@@ -37,11 +54,7 @@ func (m *machines) turn(node int, down bool) {
 		return
 	}
 	m.down[node] = down
-	if down {
-		m.capacity -= m.perNode
-	} else {
-		m.capacity += m.perNode
-	}
+	m.change(now, 0, plain.Either(down, -m.perNode, m.perNode))
 }
 
 // workerSlot is the place of an execution in a node, which no other has until it ends.
@@ -62,8 +75,10 @@ func (c *Collector) workersOf(in workerSlot) int64 {
 // onFreed counts the worker of an execution as free after a timeout, while the handler goes on.
 func (c *Collector) onFreed(e *engine.Event) {
 	c.freed[workerSlot{e.Node, e.Slot}] = true
-	c.machines.busy--
+	c.machines.change(c.now, -1, 0)
 	for _, v := range c.views {
-		v.changeBusy(v.has(e.JobKind, e.Tenant), -1)
+		if v.has(e.JobKind, e.Tenant) {
+			v.change(busyArea, -1)
+		}
 	}
 }

@@ -15,7 +15,7 @@ func callerMetrics() []metric {
 		ofJobs(less("amplification", "1", "claims per caller",
 			"claims of all copies of their jobs ÷ callers; a caller with patience may enqueue several copies"),
 			func(q *question) Value {
-				return ratio(float64(int64(q.jobs.claims)+q.jobs.copies), float64(q.jobs.callers), noCallers)
+				return ratio(float64(int64(q.jobs.claims)+q.jobs.copies), float64(q.jobs.enqueued-q.jobs.further), noCallers)
 			}),
 		ofJobs(share(more("answered.share", "1", "callers answered in time",
 			"with patience: share of the callers of whose job a copy was done in time")),
@@ -57,11 +57,11 @@ func (c *Collector) callerSince(job engine.JobID, kind engine.Kind, enqueued eng
 
 // onCopyClaimed updates the numbers of claims per caller: a claim of a further copy of a job moves from the job sets
 // that count this copy to those that count the caller's first copy.
-func (c *Collector) onCopyClaimed(k *claim, sets []*jobSet) {
-	for _, s := range sets {
+func (c *Collector) onCopyClaimed(k *claim, sets *membership) {
+	for s := sets; s != nil; s = s.next {
 		s.copies--
 	}
-	for _, s := range c.setsOf(c.callerSince(k.ID, k.Kind, k.enqueued), k.Kind, k.Tenant) {
+	for s := c.setsOf(c.callerSince(k.ID, k.Kind, k.enqueued), k.Kind, k.Tenant); s != nil; s = s.next {
 		s.copies++
 	}
 }
@@ -76,7 +76,7 @@ func (c *Collector) onAnswer(at engine.Time, o *engine.Outcome, r *engine.Result
 			v.segment.answered++
 		}
 	}
-	for _, s := range c.setsOf(c.callerSince(o.Job, o.Kind, at-engine.Time(r.Age)), o.Kind, o.Tenant) {
+	for s := c.setsOf(c.callerSince(o.Job, o.Kind, at-engine.Time(r.Age)), o.Kind, o.Tenant); s != nil; s = s.next {
 		s.answered++
 	}
 }

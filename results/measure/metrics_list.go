@@ -81,7 +81,7 @@ func attemptMetrics() []metric {
 		ofJobs(less("attempts.mean", "1", "attempts per job", "claims ÷ jobs enqueued"),
 			perJob(func(s *jobSet) float64 { return float64(s.claims) })),
 		ofJobs(less("attempts.max", "claims", "most attempts of a job", "most claims of one job"),
-			func(q *question) Value { return count(int64(q.jobs.attemptsMax)).unless(q.jobs.enqueued == 0, noJobs) }),
+			func(q *question) Value { return count(q.jobs.attemptsMax()).unless(q.jobs.enqueued == 0, noJobs) }),
 		ofJobs(less("retries.total", "claims", "retries", "claims of jobs claimed before"),
 			func(q *question) Value { return count(q.jobs.retries) }),
 		ofJobs(fact("retries.succeeded", "jobs", "jobs done by a retry", "jobs done by a later claim than their first"),

@@ -15,6 +15,7 @@ type seriesSum struct {
 	sum     clockWindow // counts and integrals of the bucket so far
 	waits   dense       // waits of the fresh jobs claimed
 	classes []dense     // waits by class; nil: not measured apart
+	lowest  int         // the lowest histogram bucket of these waits
 }
 
 // add adds a segment of time, which ends at until, to the time series, and returns when the bucket under way ends.
@@ -29,6 +30,7 @@ func (b *seriesSum) add(s *segment, until engine.Time, workers *machines) (next 
 
 // claimed adds the wait of a fresh job, at its claim, to the bucket under way of the time series.
 func (b *seriesSum) claimed(k *claim) {
+	b.lowest = min(b.lowest, k.bucket)
 	b.waits.record(k.bucket, k.waited)
 	if int(k.Kind) < len(b.classes) {
 		b.classes[k.Kind].record(k.bucket, k.waited)
@@ -57,10 +59,10 @@ func (b *seriesSum) closeBucket(workers *machines) {
 	s.Failures = append(s.Failures, rate(b.sum.failures))
 	for k := range b.classes {
 		s.Classes[k] = append(s.Classes[k], b.classes[k].seconds(0.99))
-		b.classes[k].reset()
+		b.classes[k].reset(b.lowest)
 	}
-	b.waits.reset()
-	b.sum = clockWindow{}
+	b.waits.reset(b.lowest)
+	b.sum, b.lowest = clockWindow{}, bucketCount
 }
 
 // chartStretch adds a stretch in which fresh jobs starved to the buckets that it lies in.

@@ -14,7 +14,6 @@ import (
 // they are made, by looking at the queues of ready jobs.
 type starving struct {
 	lanes    []lane      // queues of ready fresh jobs, by kind; the last one is of all kinds that the settings lack
-	own      [][]*lane   // the same by kind and tenant; nil: no query needs crowding by that tenant
 	hungers  []*hunger   // spells of starvation by filter; the first is of all jobs
 	byTenant [][]*hunger // spells by the tenant of their filter; 0: those of filters without a tenant
 	crowded  []*hunger   // spells during which claims of other jobs are counted
@@ -39,7 +38,7 @@ const starvedByDefault = time.Second
 
 func newStarving(s *Settings) starving {
 	kinds := len(s.Classes) + 1
-	b := starving{lanes: make([]lane, kinds), own: make([][]*lane, kinds)}
+	b := starving{lanes: make([]lane, kinds)}
 	for kind := range b.lanes {
 		b.lanes[kind].after = starvedByDefault
 		if kind < len(s.StarvedAfter) {
@@ -67,7 +66,7 @@ func (b *starving) of(f filter, crowding bool) *hunger {
 		case f.tenant == 0:
 			h.lanes = append(h.lanes, &b.lanes[kind])
 		default:
-			own := reach(&b.own[kind], f.tenant)
+			own := reach(&b.lanes[kind].own, f.tenant)
 			if *own == nil {
 				*own = &lane{after: b.lanes[kind].after}
 			}
@@ -77,11 +76,8 @@ func (b *starving) of(f filter, crowding bool) *hunger {
 	return h
 }
 
-// queues returns the queue of ready fresh jobs of a class, and that of the class and a tenant, nil if it is not needed.
-func (b *starving) queues(kind engine.Kind, tenant engine.TenantID) (all, own *lane) {
-	i := min(int(kind), len(b.lanes)-1)
-	return &b.lanes[i], element(b.own[i], tenant)
-}
+// lane returns the queue of ready fresh jobs of a class.
+func (b *starving) lane(kind engine.Kind) *lane { return &b.lanes[min(int(kind), len(b.lanes)-1)] }
 
 // ready counts a fresh job that becomes ready now, for measuring starvation.
 func (b *starving) ready(now engine.Time, kind engine.Kind, tenant engine.TenantID) {
@@ -106,11 +102,11 @@ func (b *starving) join(now engine.Time) {
 }
 
 func (b *starving) push(at engine.Time, kind engine.Kind, tenant engine.TenantID) {
-	all, own := b.queues(kind, tenant)
-	if all.push(at); all.live == 1 {
-		b.calm = min(b.calm, at.Add(all.after))
+	l := b.lane(kind)
+	if l.push(at); l.live == 1 {
+		b.calm = min(b.calm, at.Add(l.after))
 	}
-	if own != nil {
+	if own := element(l.own, tenant); own != nil {
 		own.push(at)
 	}
 }
@@ -135,21 +131,21 @@ func (b *starving) judge(now engine.Time, k *claim) {
 // left removes a fresh job that is no longer ready from the ready queues, and reports whether it starved: whether it
 // waited too long.
 func (b *starving) left(now engine.Time, kind engine.Kind, tenant engine.TenantID, waited time.Duration) bool {
-	all, own := b.queues(kind, tenant)
-	since := now - engine.Time(waited)
+	l := b.lane(kind)
 	if len(b.scheduled) > 0 {
 		b.join(now)
 	}
-	if all.leave(since); own != nil {
+	since := now - engine.Time(waited)
+	l.leave(since)
+	if own := element(l.own, tenant); own != nil {
 		own.leave(since)
 	}
-	return waited > all.after && b.starved(now, kind, tenant, waited)
+	return waited > l.after && b.starved(now, kind, tenant, waited)
 }
 
 // starved records the spell for which a fresh job has starved by now, given its wait; false if it has not starved.
 func (b *starving) starved(now engine.Time, kind engine.Kind, tenant engine.TenantID, waited time.Duration) bool {
-	all, _ := b.queues(kind, tenant)
-	hungry := waited - all.after
+	hungry := waited - b.lane(kind).after
 	if hungry <= 0 {
 		return false
 	}
@@ -268,9 +264,10 @@ func (h *hunger) judge(now, ready engine.Time, class engine.Class) {
 type lane struct {
 	after time.Duration
 	queue []readied
-	first int // index of the earliest time with jobs, if live > 0
-	live  int // jobs in the queue
-	empty int // entries behind first whose jobs have all left
+	first int     // index of the earliest time with jobs, if live > 0
+	live  int     // jobs in the queue
+	empty int     // entries behind first whose jobs have all left
+	own   []*lane // queues of the same class by tenant; nil: no query needs crowding by that tenant
 }
 
 // readied is the number of fresh jobs that became ready at one instant.
@@ -358,7 +355,7 @@ func starvingMetrics() []metric {
 	return []metric{
 		ofJobs(share(less("starved.jobs", "1", "starved jobs",
 			"share of the fresh jobs that starved, unclaimed ones once they do"+who)), func(q *question) Value {
-			return ratio(float64(q.jobs.starved), float64(q.jobs.starved+q.jobs.timely), "no fresh job was ready")
+			return ratio(float64(q.jobs.starved), float64(q.jobs.starved+q.jobs.timely()), "no fresh job was ready")
 		}),
 		ofHunger(share(less("starved.share", "1", "time in starvation",
 			"share of the time in which some fresh job starved"+who)), func(q *question, span time.Duration) Value {

@@ -59,10 +59,21 @@ type stormState struct {
 	drainLevel int64
 	excess     float64     // backlog above its earlier mean since the first storm, in job·ns
 	since      engine.Time // latest change of the number of ready jobs, or edge of a window
+	phase      stormPhase  // what the time since then is in
 	watches    []*stormWatch
 	draining   []*stormWatch
 	recoveries []*recovery // sliding windows still needed
 }
+
+// stormPhase is a part of the run as seen from the first storm.
+type stormPhase uint8
+
+const (
+	warmupPhase stormPhase = iota
+	calmPhase              // from the end of the warm-up to the first storm
+	stormyPhase            // from then to the end of arrivals
+	drainPhase             // after the end of arrivals
+)
 
 // watchStorms sets the time before the first storm and the end of each storm of the scenario.
 func (v *view) watchStorms() {
@@ -111,15 +122,14 @@ func (v *view) hold(ready int64) {
 	if span <= 0 {
 		return
 	}
-	switch {
-	case s.since < s.calm.from:
-	case s.since < s.calm.to:
+	switch s.phase {
+	case calmPhase:
 		s.levels[bucketOf(max(ready, 0))] += int64(span)
-	default:
+	case stormyPhase, drainPhase:
 		if len(s.draining) > 0 {
 			v.checkDrains(ready)
 		}
-		if above := float64(ready) - s.backlog; above > 0 && s.since < engine.Time(v.settings.Duration) {
+		if above := float64(ready) - s.backlog; above > 0 && s.phase == stormyPhase {
 			s.excess += float64(above * float64(span))
 		}
 	}
@@ -135,6 +145,14 @@ func (v *view) onStormEdge() {
 		return
 	}
 	v.hold(v.ready())
+	switch {
+	case v.now >= engine.Time(v.settings.Duration):
+		s.phase = drainPhase
+	case v.now >= s.calm.to:
+		s.phase = stormyPhase
+	case v.now >= s.calm.from:
+		s.phase = calmPhase
+	}
 	if v.now == s.calm.to {
 		v.onCalmOver()
 	}

@@ -140,7 +140,7 @@ func (t *tenantCounts) leftOver(tenant engine.TenantID, ready time.Duration) {
 // claimedOfTenant counts the first claim of a job for its tenant; inSet is true if metrics of jobs count the job.
 func (v *view) claimedOfTenant(k *claim, inSet bool) {
 	t := v.tenants
-	if v.windows[0].covers(v.now) {
+	if v.measured {
 		w := reach(&t.all, k.Tenant)
 		w.claims++
 		w.sum += float64(k.waited)

@@ -41,10 +41,12 @@ type view struct {
 	edges    []engine.Time  // future begins and ends of windows, ascending
 	windows  []*clockWindow // the first is the whole run
 	open     []*clockWindow // windows that contain the present time
+	measured bool           // whether the first of windows does
 
 	gaps    claimGaps
 	deficit deficit
 	storms  stormState
+	next    *view         // the next view of the run, of the jobs of another class or tenant; nil: none
 	series  *seriesSum    // time series; nil: not kept for this filter
 	tenants *tenantCounts // counts by tenant; nil: no query needs them
 }
@@ -135,6 +137,11 @@ func (v *view) onBoundary() {
 	for i, level := range v.level {
 		v.segment.area[i] += level * int64(v.now)
 	}
+	idle := int64(0)
+	if v.ready() > 0 {
+		idle = v.workers.idleTime(v.now)
+	}
+	v.segment.area[idleArea] += idle
 	for _, w := range v.open {
 		w.add(&v.segment, v.now)
 	}
@@ -149,6 +156,7 @@ func (v *view) onBoundary() {
 	for i, level := range v.level {
 		v.segment.area[i] = -level * int64(v.now)
 	}
+	v.segment.area[idleArea] = -idle
 	v.stepRecoveries()
 	if len(v.edges) > 0 && v.edges[0] == v.now {
 		v.edges = v.edges[1:]
@@ -168,7 +176,7 @@ func (v *view) onEdge() {
 	if v.level[freshArea] > 0 {
 		v.noteStretch(v.gaps.since)
 	}
-	v.open = v.open[:0]
+	v.open, v.measured = v.open[:0], v.windows[0].covers(v.now)
 	for _, w := range v.windows {
 		if w.shares != nil && v.now == w.to {
 			w.shares.end(v.tenants)
@@ -265,15 +273,20 @@ type deficit struct {
 // them, over the worst stretch of claims with fresh jobs ready throughout: a running sum, reset to 0 when it turns
 // negative.
 func (v *view) weighClaim(class engine.Class) {
-	if v.level[freshArea] == 0 || !v.windows[0].covers(v.now) {
+	if v.level[freshArea] == 0 || !v.measured {
 		return
 	}
 	d := &v.deficit
-	d.now = max(d.now, 0) + v.entitled
+	if d.now < 0 {
+		d.now = 0
+	}
+	d.now += v.entitled
 	if class == engine.Fresh {
 		d.now--
 	}
-	d.worst = max(d.worst, d.now)
+	if d.now > d.worst {
+		d.worst = d.now
+	}
 	if class == engine.Fresh && v.level[freshArea] == 1 {
 		d.now = 0 // the last claim ended the stretch
 	}

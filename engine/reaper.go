@@ -138,7 +138,7 @@ func (r *reaper) conclude(e *Engine, leases []Lease, foundAt Time) {
 	}
 }
 
-// outcome changes the outcome of a job whose lease has expired, as the retry policy decides it, to what a recovery commits.
+// outcome changes the outcome of a job whose lease has expired, as the retry policy decides it, to that of a recovery.
 func (r *reaper) outcome(e *Engine, o *Outcome, l *Lease) {
 	c := &e.cfg.Reaper
 	o.Guard = c.Guard

@@ -10,7 +10,7 @@ import (
 
 // heard reports whether, by the Rules of the run, every call executed since the given time was answered in time.
 func (c *Checker) heard(since engine.Time) bool {
-	return c.rules.Trip > 0 && c.rules.Heard > 0 && since >= c.rules.Heard
+	return since >= c.d.heard
 }
 
 // claimsWhileReady checks, after the faults, that no process with idle workers stops claiming while jobs are ready.

@@ -128,6 +128,7 @@ type derived struct {
 	byTenant  bool               // that order chooses a tenant first
 	counted   bool               // ready or running jobs are counted by tenant or kind, too
 	guarded   bool               // the reaper reads leases first, and takes them later under a guard
+	heard     engine.Time        // time after which calls were answered in time; Never: not known
 	ttl       time.Duration      // TTL of every lease
 	timed     bool               // a lease ends ttl after it was granted or extended, by the store's clock
 	beat      time.Duration      // longest time between two heartbeats for a lease, as the store sees it
@@ -144,6 +145,9 @@ func (r *Rules) derive() derived {
 	l, reaper := &r.Node.Lease, &r.Node.Reaper
 	g := reaper.Guard
 	d := derived{ttl: l.TTL, lapse: engine.Forever, guarded: g != engine.FenceDefault, known: r.Trip > 0 && r.Heard > 0}
+	if d.heard = engine.Never; d.known {
+		d.heard = r.Heard
+	}
 	d.fenced = r.Store.Fence == engine.FenceToken && (g == engine.FenceDefault || g == engine.FenceToken)
 	d.timed = !l.Local && !l.OfNode && !l.AckAtStart
 	if r.Store.LapseAfter >= 0 {

@@ -159,7 +159,8 @@ func (r *runner) once(w *World, checked bool, history *check.History) (report Re
 // drive steps a simulation until all jobs and executions have ended, their time is over, or an invariant is broken.
 func (s *setup) drive(run *sim.Sim, checker *check.Checker, checked bool) {
 	healed, deadline := engine.Time(min(s.Heal+s.Enqueue, world.ForEver)), engine.Never // what is on its way then has come
-	late, stuck := time.Duration(0), healed.Add(time.Hour)                              // what is due then was forgotten by the store
+	// what is due an hour later was forgotten by the store
+	late, stuck := time.Duration(0), healed.Add(time.Hour)
 	for n := 1; run.Step(); n++ {
 		if checker.Breach() != nil {
 			return

@@ -23,14 +23,13 @@ type clock struct {
 	earliest engine.Time // the next boundary of any view
 }
 
-// pass counts an event and advances the clock to its time, first ending the intervals of measurement due by then. No
-// event is earlier than the one before it.
+// pass counts an event and advances the clock to its time, first ending the intervals of measurement due by then.
 func (c *Collector) pass(at engine.Time) {
 	c.events++
 	if at >= c.earliest {
 		c.cross(at)
 	}
-	c.now = at
+	c.now = max(c.now, at)
 }
 
 // cross ends the intervals of measurement that are due by a time, for all jobs and for each class or tenant measured.

@@ -118,7 +118,7 @@ func (c *Collector) Leased(at engine.Time, _ int32, l *engine.Lease) {
 // Started counts a worker that becomes busy with an execution, for engine.JobRecorder.
 func (c *Collector) Started(at engine.Time, _ int32, _ engine.Slot, l *engine.Lease, _ time.Duration) {
 	c.pass(at)
-	c.machines.change(at, 1, 0)
+	c.machines.change(c.now, 1, 0)
 	c.whole.change(busyArea, 1)
 	for v := c.whole.next; v != nil; v = v.next {
 		if v.has(l.Kind, l.Tenant) {
@@ -155,7 +155,7 @@ func (c *Collector) Finished(
 ) {
 	c.pass(at)
 	workers := c.workersOf(workerSlot{node, slot})
-	c.machines.change(at, -workers, 0)
+	c.machines.change(c.now, -workers, 0)
 	j := c.known.find(l.ID)
 	first := err == engine.NoError && j != nil && j.successes == 0
 	c.whole.ended(l.Tenant, err, first, workers)

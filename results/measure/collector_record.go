@@ -48,7 +48,7 @@ func (c *Collector) recordOther(e *engine.Event) {
 	case e.Kind == engine.Extended, e.Kind == engine.LeaseLost:
 		c.onHolder(e)
 	case e.Kind == engine.NodeUp, e.Kind == engine.NodeDown:
-		c.machines.turn(e.At, int(e.Node), e.Kind == engine.NodeDown)
+		c.machines.turn(c.now, int(e.Node), e.Kind == engine.NodeDown)
 	case e.Freed:
 		c.onFreed(e)
 	case e.Kind == engine.Redriven:

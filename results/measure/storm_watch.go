@@ -59,21 +59,10 @@ type stormState struct {
 	drainLevel int64
 	excess     float64     // backlog above its earlier mean since the first storm, in job·ns
 	since      engine.Time // latest change of the number of ready jobs, or edge of a window
-	phase      stormPhase  // what the time since then is in
 	watches    []*stormWatch
 	draining   []*stormWatch
 	recoveries []*recovery // sliding windows still needed
 }
-
-// stormPhase is a part of the run as seen from the first storm.
-type stormPhase uint8
-
-const (
-	warmupPhase stormPhase = iota
-	calmPhase              // from the end of the warm-up to the first storm
-	stormyPhase            // from then to the end of arrivals
-	drainPhase             // after the end of arrivals
-)
 
 // watchStorms sets the time before the first storm and the end of each storm of the scenario.
 func (v *view) watchStorms() {
@@ -122,14 +111,15 @@ func (v *view) hold(ready int64) {
 	if span <= 0 {
 		return
 	}
-	switch s.phase {
-	case calmPhase:
+	switch {
+	case s.since < s.calm.from:
+	case s.since < s.calm.to:
 		s.levels[bucketOf(max(ready, 0))] += int64(span)
-	case stormyPhase, drainPhase:
+	default:
 		if len(s.draining) > 0 {
 			v.checkDrains(ready)
 		}
-		if above := float64(ready) - s.backlog; above > 0 && s.phase == stormyPhase {
+		if above := float64(ready) - s.backlog; above > 0 && s.since < engine.Time(v.settings.Duration) {
 			s.excess += float64(above * float64(span))
 		}
 	}
@@ -145,14 +135,6 @@ func (v *view) onStormEdge() {
 		return
 	}
 	v.hold(v.ready())
-	switch {
-	case v.now >= engine.Time(v.settings.Duration):
-		s.phase = drainPhase
-	case v.now >= s.calm.to:
-		s.phase = stormyPhase
-	case v.now >= s.calm.from:
-		s.phase = calmPhase
-	}
 	if v.now == s.calm.to {
 		v.onCalmOver()
 	}

@@ -6,7 +6,7 @@
 // kind. A plan is the list of terms (filter, order and limit) by which a claim selects jobs.
 //
 // Every feature beyond priorities, kinds and classes has separate structures, built at its first use: other claim
-// orders (orders.go), tenants (tenants.go), serial keys (serial.go), leases by node, the ages of ready jobs, jobs by ID.
+// orders (orders.go), tenants (tenants.go), serial keys (serial.go), leases by node, ages of ready jobs, jobs by ID.
 // Unused, a feature costs one branch.
 package memstore
 

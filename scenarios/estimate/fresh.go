@@ -12,9 +12,9 @@ import (
 // FreshLoad estimates the load of the workers by fresh jobs alone in the first window of the storm with that index,
 // with and without the storm itself: how long the first attempts of the jobs that come in it keep workers busy ÷ the
 // time of the workers that storms leave. It is rather too small than too large: only arrivals at a steady rate count,
-// without copies by impatient callers, and where a dependency may refuse a call, only as much as it takes then. Both are
-// 0 if an event triggers the storm, if it leaves no worker, if attempts kill their process, and others with it, or if the
-// mean of some run time is infinite.
+// without copies by impatient callers, and where a dependency may refuse a call, only as much as it takes then. Both
+// are 0 if an event triggers the storm, if it leaves no worker, if attempts kill their process, and others with it, or
+// if the mean of some run time is infinite.
 func FreshLoad(sc *spec.Scenario, storm int) (with, without float64) {
 	s := &sc.Storms[storm]
 	during := inWindows(s, 0, 0, 0)[0]

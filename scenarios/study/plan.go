@@ -139,7 +139,8 @@ func newPlan(source Source, axes []Axis, most int) (*Plan, error) {
 		p.known[d.Message] = true
 	}
 	p.Sweep = results.Sweep{
-		Scenario: settings.Scenario, Version: source.Version, Duration: settings.Duration.Seconds(), Policies: settings.Policies,
+		Scenario: settings.Scenario, Version: source.Version, Duration: settings.Duration.Seconds(),
+		Policies: settings.Policies,
 		Baseline: settings.Baseline, Queries: plain.Distinct(settings.Asked), Objectives: settings.Objectives,
 		Axes: plain.Map(axes, Axis.result),
 	}

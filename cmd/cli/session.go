@@ -19,6 +19,7 @@ import (
 	"qsim/cmd/ui"
 	"qsim/results/plain"
 	"qsim/results/text"
+	"qsim/scenarios"
 	"qsim/scenarios/study"
 	"qsim/scenarios/trace"
 	"qsim/scenarios/world"
@@ -123,7 +124,7 @@ func shown(folder string) string {
 // of the last second before; more are settings of the form KEY=VALUE.
 func (s *session) again(l loaded, b *world.Broken, more []string) (run, leading string) {
 	line := func(command string, flags ...string) string {
-		words := commandOf(command, l, slices.Concat(s.flags.set, more), b.Policy)
+		words := commandOf(command, l, s.flags.set, more, b.Policy)
 		return plain.ShellLine(slices.Concat(words, []string{"--seed", fmt.Sprint(b.Seed)}, flags)...)
 	}
 	run = line("run", "-n", "1", "-j", "1") + plain.When(s.flags.check, " --check")
@@ -132,14 +133,12 @@ func (s *session) again(l loaded, b *world.Broken, more []string) (run, leading 
 }
 
 // commandOf returns the words of a command line about a scenario with KEY=VALUE settings (sets) under one policy, which
-// --policy may have added to the scenario.
-func commandOf(command string, l loaded, sets []string, policy string) []string {
+// --policy may have added to the scenario; more are settings that may be of such a policy.
+func commandOf(command string, l loaded, sets, more []string, policy string) []string {
 	words := []string{"qsim", command, openable(l.Name)}
-	for _, set := range sets {
+	added := plain.Map(l.Added, func(set scenarios.Override) string { return set.Path + "=" + set.Value })
+	for _, set := range slices.Concat(sets, added, more) {
 		words = append(words, "--set", set)
-	}
-	for _, set := range l.Added {
-		words = append(words, "--set", set.Path+"="+set.Value)
 	}
 	return append(words, "--policy", policy)
 }

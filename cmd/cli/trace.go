@@ -227,7 +227,7 @@ func (t *tracer) print(ctx context.Context, messages *ui.Console) error {
 		return err
 	}
 	return t.sim.PrintFindings(t.out, findings, f.format, t.width, func(job string) string {
-		words := commandOf("trace", t.loaded, f.set, t.sim.Policy())
+		words := commandOf("trace", t.loaded, f.set, nil, t.sim.Policy())
 		return plain.ShellLine(append(words, "--seed", fmt.Sprint(t.sim.Seed()), "--job", job)...)
 	})
 }

@@ -191,8 +191,12 @@ func (f *tuneFlags) search(ctx context.Context, s *session) error {
 	if err != nil {
 		return s.failure(l, err, interrupted)
 	}
+	var given []string // by --set, --seed and --objective
+	for _, set := range l.Sets[:len(l.Sets)-len(l.Added)] {
+		given = append(given, set.Path+"="+set.Value)
+	}
 	again := func(policy string, sets []string) string {
-		return plain.ShellLine(commandOf("run", l, slices.Concat(f.set, sets), policy)...)
+		return plain.ShellLine(commandOf("run", l, given, sets, policy)...)
 	}
 	result := s.output(func() ([]byte, error) { return results.MarshalTuning(found) },
 		func(o text.TableOptions) string { return study.TuningTable(found, o, again) },

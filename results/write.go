@@ -49,7 +49,10 @@ func Writable(folder string) error {
 	if err != nil {
 		return &fs.PathError{Op: "create files in", Path: folder, Err: errors.Unwrap(err)}
 	}
-	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+	if err = os.Remove(probe.Name()); errors.Is(err, fs.ErrNotExist) {
+		err = nil // another process that writes there took it for a file left behind, see tidy
+	}
+	return errors.Join(err, probe.Close())
 }
 
 // mostCollisions is the highest number of run folders of one scenario begun in one second.

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -129,6 +131,31 @@ func TestWritable(t *testing.T) {
 			t.Fatalf("%q: left %q", folder, left)
 		}
 	}
+}
+
+// A folder in which another process tidies meanwhile is writable.
+func TestWritableWhileOthersTidy(t *testing.T) {
+	out := t.TempDir()
+	root, err := os.OpenRoot(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	var over atomic.Bool
+	var other sync.WaitGroup
+	other.Go(func() {
+		for !over.Load() {
+			tidy(root, ".")
+		}
+	})
+	for range 2000 {
+		if err := Writable(out); err != nil {
+			t.Error(err)
+			break
+		}
+	}
+	over.Store(true)
+	other.Wait()
 }
 
 // A folder named latest is not overwritten; the results stay.

@@ -30,8 +30,9 @@
 // put back or are of higher priority. Recoveries are as rare.
 //
 // The first claim of a plan of a new form, and the first Stats, build the indexes that they need. That waits for every
-// transaction that has written to the store, and all others wait, about a second for each million ready jobs, also when
-// the call has ended; where an index is there, by any process, nothing is built or locked.
+// transaction that has written to the store, or fails after five seconds, and all others wait, about a second for each
+// million ready jobs, also when the call has ended; where an index is there, by any process, nothing is built or
+// locked.
 //
 // Engines that listen are woken within a few milliseconds when jobs become ready or due, without a poll; a wake can be
 // lost with a connection or a process, and then a poll finds the jobs.

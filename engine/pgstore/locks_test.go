@@ -271,6 +271,47 @@ func TestBuildOutlivesCalls(t *testing.T) {
 	}
 }
 
+// TestBuildLetsOthersThrough has a claim begin to build an index while a transaction that has written stays open: jobs
+// can be enqueued again before that ends, and the index is built once it has ended.
+func TestBuildLetsOthersThrough(t *testing.T) {
+	s, ctx := open(t, kept), bounded(t)
+	tx, err := s.pool.Begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+	if _, err := tx.Exec(ctx, "insert into jobs (id, kind, tenant, priority) values (9, 0, 0, 0)"); err != nil {
+		t.Fatal(err)
+	}
+	claim := func() error {
+		_, _, err := s.Claim(ctx, 1, engine.Plan{Limit: 1, Terms: []engine.Term{{Class: engine.Fresh, Limit: 1}}}, time.Minute, nil)
+		return err
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- claim() }()
+	await(t, ctx, func() bool {
+		return count(t, s, "select count(*) from pg_locks where relation = 'jobs'::regclass and not granted") == 1
+	})
+	began := time.Now()
+	limited, cancel := context.WithTimeout(ctx, 3*buildWithin)
+	defer cancel()
+	if err := s.Enqueue(limited, jobsFrom(1, 1)); err != nil {
+		t.Errorf("after %v: %v", time.Since(began), err)
+	}
+	select {
+	case err := <-failed:
+		wantError(t, err, ErrStatementTimeout, "lock timeout (SQLSTATE 55P03)")
+	case <-limited.Done():
+		t.Fatal("the claim waits for as long as the transaction is open")
+	}
+	if err := tx.Commit(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := claim(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestRoleThatOwnsNothing works on a store made by another role, with rights to its rows only; it
 // reports an index that it may not build.
 func TestRoleThatOwnsNothing(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -188,10 +189,13 @@ func (l line) definition() string {
 	return fmt.Sprintf("create index if not exists %s on jobs (%s) where %s", l.name(), columns, ofClass(l.class, ""))
 }
 
+// buildWithin is the longest time for which a build of an index waits for earlier transactions, and others for it.
+const buildWithin = 5 * time.Second
+
 // build waits until the given indexes exist and has missing ones built. While one is, nothing can be enqueued or
-// committed: until all transactions that have written to the store end, and then for about a second for each million
-// ready jobs. A build goes on when ctx is done, and is ended by no statement_timeout of the server, since otherwise one
-// that takes longer than calls would never end.
+// committed: until all transactions that have written to the store end, for at most buildWithin, and then for about a
+// second for each million ready jobs. A build that has begun goes on when ctx is done, and is ended by no
+// statement_timeout of the server, since otherwise one that takes longer than calls would never end.
 func (s *Store) build(ctx context.Context, want []line) error {
 	for _, l := range want {
 		if l == (line{class: engine.AnyClass}) {
@@ -240,7 +244,8 @@ func (s *Store) buildLine(ctx context.Context, l line) error {
 		return err
 	case valid == nil:
 		b := &pgx.Batch{}
-		b.Queue("select pg_advisory_xact_lock($1), set_config('statement_timeout', '0', true)", lockKey(s.schema))
+		b.Queue("select pg_advisory_xact_lock($1), set_config('statement_timeout', '0', true), "+
+			"set_config('lock_timeout', $2, true)", lockKey(s.schema), fmt.Sprint(buildWithin.Milliseconds()))
 		b.Queue(l.definition())
 		return s.pool.SendBatch(ctx, b).Close()
 	case !*valid:

@@ -263,8 +263,8 @@ func TuningTable(t *results.Tuning, o text.TableOptions, command func(policy str
 			b.WriteString(o.Prose(line))
 		}
 		if p.Best != nil {
-			whole := text.TableOptions{Format: o.Format} // on one line, to be copied
-			b.WriteString(whole.Prose(command(p.Label, setsOf(t.Axes, p.Best))))
+			// On one line and as it is, to be copied: in Markdown a block of code.
+			b.WriteString(plain.When(o.Format == text.Markdown, "\n    ") + command(p.Label, setsOf(t.Axes, p.Best)) + "\n")
 		}
 	}
 	return b.String()

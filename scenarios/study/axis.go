@@ -112,7 +112,7 @@ func checkAxes(axes []Axis, sets []scenarios.Override, most int) error {
 		for k := range axes[:i] {
 			switch earlier := axes[k].Key; {
 			case earlier == key:
-				return fmt.Errorf("%s is there twice: give all its values at once", key)
+				return fmt.Errorf("%s is there twice: vary each key once, with all its values", key)
 			case strings.HasPrefix(earlier, key+"."):
 				return fmt.Errorf("%s would undo %s: give the wider key first", key, earlier)
 			}

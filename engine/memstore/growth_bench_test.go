@@ -58,7 +58,7 @@ var growths = map[string]func(g *growth) (call func()){
 			g.claim(engine.Term{Class: engine.AnyClass, Order: engine.Aging, Tenant: 1, Limit: 10, Rule: &growthRule})
 		}
 	},
-	// A backlog that has been worked off: the hash table shrank, and free rows are not read.
+	// A backlog that has been worked off: the jobs are found in the hash table, and free rows are not read.
 	"gone/each": func(g *growth) func() {
 		g.fill(false, 0)
 		leases, _, err := g.Claim(background, g.engine, engine.Plan{Limit: g.size - 10, Terms: []engine.Term{{Class: engine.AnyClass, Limit: g.size}}}, time.Hour, nil)

@@ -109,7 +109,7 @@ func (s *Store) Each(yield func(unfinished.Job) bool) {
 	s.mu.lock()
 	defer s.mu.unlock()
 	now := s.now()
-	for ref, r := range s.rows.all {
+	for ref, r := range s.eachRow {
 		if r.state == engine.Dead {
 			continue
 		}
@@ -127,10 +127,29 @@ func (s *Store) Each(yield func(unfinished.Job) bool) {
 	}
 }
 
+// eachRow yields the rows of all jobs. Where most rows are free, after a backlog, it passes by them: it finds the jobs in
+// the hash table of their IDs, which shrinks with their number.
+func (s *Store) eachRow(yield func(ref uint32, r *row) bool) {
+	if int(s.rows.size) <= chunkSize+4*s.live() {
+		s.rows.all(yield)
+		return
+	}
+	s.index.need(&s.rows)
+	for _, v := range s.index.slots {
+		if ref := uint32(v); ref != 0 && !yield(ref, s.rows.at(ref)) {
+			return
+		}
+	}
+}
+
 // Live returns the number of jobs that are ready, waiting or in flight.
 func (s *Store) Live() int {
 	s.mu.lock()
 	defer s.mu.unlock()
+	return s.live()
+}
+
+func (s *Store) live() int {
 	live := 0
 	for c := range engine.NumClasses {
 		live += s.stats.Ready[c] + s.stats.Waiting[c] + s.stats.InFlight[c]

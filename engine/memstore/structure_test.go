@@ -2,8 +2,10 @@ package memstore
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	"qsim/engine"
 )
@@ -608,6 +610,48 @@ func TestIndexOnDemand(t *testing.T) {
 			t.Errorf("%s: no index", name)
 		}
 		check(t, c.Store)
+	}
+}
+
+// TestEachPassesByFreeRows works off a backlog of three chunks of rows, but for four jobs of the first, one in each state.
+// It takes the others away, which are free: whoever reads them fails.
+func TestEachPassesByFreeRows(t *testing.T) {
+	c := newClient(t, engine.StoreOptions{LapseAfter: -1, KeepDead: true})
+	for id := range engine.JobID(3 * chunkSize) {
+		c.add(engine.NewJob{ID: id + 1})
+	}
+	for _, l := range c.claim(3 * chunkSize) {
+		switch l.ID {
+		case 1: // stays in flight
+		case 2:
+			c.nack(l, time.Hour)
+		case 3:
+			c.commit(l, engine.Return)
+		case 4:
+			c.commit(l, engine.Bury)
+		default:
+			c.commit(l, engine.Ack)
+		}
+	}
+	for range c.Each { // finds out that most are free
+	}
+	check(t, c.Store)
+	for i := range c.rows.chunks[1:] {
+		c.rows.chunks[1+i] = nil
+	}
+	got := map[engine.JobID]engine.State{}
+	for u := range c.Each {
+		got[u.ID] = u.State
+	}
+	want := map[engine.JobID]engine.State{1: engine.InFlight, 2: engine.Waiting, 3: engine.Ready}
+	if !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	n := 0
+	for range c.Each {
+		if n++; n == 2 {
+			break
+		}
 	}
 }
 

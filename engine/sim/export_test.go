@@ -32,9 +32,9 @@ func (s *Sim) Kept() [4]int {
 	return [4]int{calls, late, runs, ends}
 }
 
-// StepInOrder processes one event, as Step does, and returns its kind by the order of the queue, and the kind of which the
-// first one was taken: jobs due, calls, answers, ends of executions, arrivals; -1 where neither tells. ties is the number of
-// these kinds of which an event comes at that instant.
+// StepInOrder processes one event, as Step does, and returns its kind by the order of the queue, and the kind of which
+// the first one was taken: jobs due, calls, answers, ends of executions, arrivals; -1 where neither tells. ties is the
+// number of these kinds of which an event comes at that instant.
 func (s *Sim) StepInOrder() (want, took, ties int, more bool) {
 	q := &s.queue
 	e, before := q.next(), s.heads()

@@ -41,7 +41,7 @@ func (w *World) setup() (*setup, error) {
 	s := &setup{Bounds: compiled.Bounds(), config: compiled.Config, options: compiled.Options}
 	s.checked = s.Rules()
 	if s.Heal < world.ForEver {
-		s.config.Until = engine.Time(s.Heal + world.ForEver) // the deadline comes first
+		s.config.Until = engine.Never // the deadline ends it, see drive
 	}
 	s.config.Handlers = &counted{s.config.Handlers, s}
 	met := s.config.Befell

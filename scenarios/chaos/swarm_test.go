@@ -139,6 +139,15 @@ func TestPatientPolicy(t *testing.T) {
 	}
 }
 
+// TestPatientRetries: a run lasts until its last retry, however many months that takes.
+func TestPatientRetries(t *testing.T) {
+	w := with(t, base, "drain: 100h\nretry: {backoff: {kind: fixed, delay: 600h}, jitter: none, max-attempts: 3}\n"+
+		"engine.fetch.poll: 12h\nengine.reaper.every: 12h\njobs.a.fails: {rate: 60%}\njobs.b.fails: {rate: 60%}")
+	if report := w.Run(0, false); report.Failed() || report.At < engine.Time(1200*time.Hour) {
+		t.Errorf("%s at %v", report.String(), report.At)
+	}
+}
+
 // TestTroublesThatMeetNothing checks that Report.Faults counts the storms that had an effect, not those drawn.
 func TestTroublesThatMeetNothing(t *testing.T) {
 	for storms, want := range map[string]int64{

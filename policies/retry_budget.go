@@ -11,7 +11,7 @@ import (
 
 var _ = builtIn(Kind{
 	rank: 90, Name: "retry-budget", Needs: NeedsRetries, Cost: CostJobs, State: StateNode,
-	Drawn: Drawn{Weight: 1, Params: []string{"min-rate: 1/s", "min-rate: 10/s"}},
+	Drawn: Drawn{Weight: 1, Params: []string{"min-rate: 1/s", "min-rate: 10/s", "min-rate: 1/s, window: 2s"}},
 	Doc: "As fifo, with retries paid from a budget in each node: every first claim deposits a fraction of a " +
 		"retry, every retry spends one, both are forgotten after the window (Finagle). Workers idle rather than " +
 		"overspend.",

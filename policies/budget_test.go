@@ -185,3 +185,23 @@ func TestAIMD(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// TestBudgetHesitates: the bound on what a retry budget holds back has a wait for each attempt, and ends at a century.
+func TestBudgetHesitates(t *testing.T) {
+	for _, tt := range []struct {
+		perSecond, fails, jobs int
+		window, want           time.Duration
+	}{
+		{10, 5, 5, 10 * time.Second, 3 * time.Minute},
+		{2, 600, 200, 10 * time.Second, 420 * time.Second},
+		{2, 0, 0, time.Hour, 2*time.Hour + 500*time.Millisecond},
+		{1, 5, 5, Century, Century},
+		{0, 0, 0, time.Hour, Century}, // no retry is paid for
+	} {
+		rate := quantity.Rate{Num: int64(tt.perSecond), Den: 1, Per: time.Second}
+		budget := &RetryBudget{Ratio: quantity.Percent(20), MinRate: rate, Window: tt.window}
+		if got := budget.Guarantees().Hesitates(tt.fails, tt.jobs); got != tt.want {
+			t.Errorf("%d/s in %v, %d failures of %d jobs: %v, want %v", tt.perSecond, tt.window, tt.fails, tt.jobs, got, tt.want)
+		}
+	}
+}

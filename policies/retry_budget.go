@@ -101,8 +101,8 @@ func (p *RetryBudget) Guarantees() Promise {
 	reserve, surely := eventsIn(p.MinRate, p.Window)*den, p.Window/10*9
 	paid := bound.Ration{Burst: reserve, Cost: den, Claimed: num, Window: surely, Earlier: p.Window}
 	hesitates := func(fails, jobs int) time.Duration { // every attempt may wait for MinRate, and first claims add nothing
-		waits := min(float64(fails+jobs)/p.MinRate.PerSecond(), Century.Seconds())
-		return max(3*time.Minute, 2*p.Window+time.Duration(waits*float64(time.Second)))
+		waits := 2*p.Window.Seconds() + float64(max(1, fails+jobs))/p.MinRate.PerSecond()
+		return max(3*time.Minute, time.Duration(min(waits, Century.Seconds())*float64(time.Second)))
 	}
 	return Promise{Starves: p.MinRate.Num == 0, Ration: paid, Hesitates: hesitates, Law: func() Law {
 		var of []claims // the latest window

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 	"time"
 
 	"qsim/engine"
@@ -186,10 +187,11 @@ type recovery struct {
 	top    int // highest histogram bucket in use
 
 	windows   int         // number of windows before the first storm
-	unfair    bool        // p95 with unclaimed jobs is above threshold even before the first storm: they do not count
 	calm      dense       // p95 of the windows before the first storm
+	joined    dense       // the same with unclaimed jobs, see p95Joined
 	threshold int64       // highest p95 that counts as recovered, in ns
-	back      bool        // the latest window's p95 is at or below threshold
+	longest   int64       // highest one with unclaimed jobs, in ns; at least threshold
+	back      bool        // the latest window's p95 is at or below threshold, and with unclaimed jobs at or below longest
 	blind     engine.Time // time after the end of arrivals since which no fresh job is left to wait; 0: some are
 }
 
@@ -272,9 +274,11 @@ func (v *view) onStep(r *recovery) {
 			r.windows++
 			p95 := r.p95(0)
 			r.calm.record(bucketOf(p95), p95)
+			p95 = v.p95Joined(r)
+			r.joined.record(bucketOf(p95), p95)
 		}
 	case r.total > 0:
-		r.back, r.blind = r.p95(0) <= r.threshold && (r.unfair || !v.starves(r)), 0
+		r.back, r.blind = v.isNormal(r), 0
 	case v.now > engine.Time(v.settings.Duration) && v.level[freshArea] == 0:
 		r.blind = cmp.Or(r.blind, v.now)
 	default: // no fresh job was claimed in this step
@@ -293,17 +297,36 @@ func (v *view) onStep(r *recovery) {
 	}
 }
 
-// starves reports whether the p95 wait exceeds the threshold if the window's claims are joined by the fresh jobs that
-// became ready in the window and, unclaimed, have waited for longer than the threshold by now.
-func (v *view) starves(r *recovery) bool {
-	unclaimed := 0
+// isNormal reports whether the p95 wait of the window's claims is back at its level from before the storms, and so is
+// that with the jobs that nobody has claimed.
+func (v *view) isNormal(r *recovery) bool {
+	return r.p95(0) <= r.threshold && r.p95(v.unclaimed(r, r.longest)) <= r.longest
+}
+
+// unclaimed returns the number of fresh jobs that became ready in the window and, unclaimed, have waited for longer
+// than a time, in ns, by now.
+func (v *view) unclaimed(r *recovery, longer int64) (jobs int) {
 	v.starving.join(v.now)
 	for kind := range v.starving.lanes {
 		if v.kind < 0 || int(v.kind) == kind {
-			unclaimed += v.starving.lanes[kind].within(v.now.Add(-r.window), v.now-engine.Time(r.threshold))
+			jobs += v.starving.lanes[kind].within(v.now.Add(-r.window), v.now-engine.Time(longer))
 		}
 	}
-	return r.p95(unclaimed) > r.threshold
+	return jobs
+}
+
+// p95Joined returns the p95 wait, in ns, of the window's claims joined by its unclaimed jobs: the least that is not
+// exceeded if those that have waited for longer than it count.
+func (v *view) p95Joined(r *recovery) int64 {
+	least := r.p95(0)
+	if v.unclaimed(r, least) == 0 {
+		return least
+	}
+	from := bucketOf(least)
+	return bucketMiddle(from + sort.Search(bucketCount-1-from, func(i int) bool {
+		middle := bucketMiddle(from + i)
+		return r.p95(v.unclaimed(r, middle)) <= middle
+	}))
 }
 
 // judge sets a storm's recovery time once the p95 wait has stayed within its range from before the storms long enough.
@@ -331,8 +354,8 @@ func (v *view) onCalmOver() {
 		if r.windows > 0 {
 			r.threshold = max(r.threshold, int64(r.calm.quantile(calmQuantile)))
 		}
-		r.back = r.total == 0 || r.p95(0) <= r.threshold
-		r.unfair = r.total > 0 && v.starves(r)
+		r.longest = max(r.threshold, int64(r.joined.quantile(calmQuantile)))
+		r.back = r.total == 0 || v.isNormal(r)
 	}
 }
 

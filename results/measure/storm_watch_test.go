@@ -162,6 +162,32 @@ func TestSomeStarvedIsNotRecovered(t *testing.T) {
 	}
 }
 
+// Where half of the jobs of one class wait from the beginning of the storm on, scheduled ones that nobody promotes, that
+// class does not recover, nor do all jobs together, but the other class does.
+func TestSomeStarvedOfAClass(t *testing.T) {
+	s := calmSettings()
+	s.Classes, s.Loads, s.Promoted = []string{"mail", "sums"}, []Load{{10, s.Service}, {10, s.Service}}, true
+	s.Asked = []Query{{Metric: "recovery.time"}, {Metric: "recovery.time", Class: "sums"}, {Metric: "recovery.time", Class: "mail"}}
+	c := NewCollector(s, 0)
+	for i := range 36_000 {
+		e := engine.Event{At: at(float64(i) / 20), Kind: engine.Enqueued, Job: engine.JobID(i + 1), JobKind: engine.Kind(i % 2)}
+		if i%4 == 1 && e.At >= at(600) {
+			e.Delay = time.Second
+		}
+		c.Record(&e)
+		if e.Delay == 0 {
+			e.Kind, e.Delivery, e.Token = engine.Leased, 1, 1
+			c.Record(&e)
+		}
+	}
+	r := c.Finish(at(2400), left(unfinished.Job{ID: 5, State: engine.Waiting, Age: time.Second}))
+	for _, q := range s.Asked {
+		if v := r.Find(q); (v.Bound != "" && v.Value >= 1100) != (q.Class != "mail") || q.Class == "mail" && v.Value != 0 {
+			t.Errorf("%s: %s %v s", q, v.Bound, v.Value) // arrivals last for 1100 s after the storm
+		}
+	}
+}
+
 // Once arrivals have stopped and no fresh job is left, that none waits shows no recovery, however long retries still
 // run: a longer storm would seem to be over sooner. Without a fresh job during arrivals nobody waits.
 func TestEndOfArrivalsIsNoRecovery(t *testing.T) {

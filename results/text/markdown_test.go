@@ -24,7 +24,7 @@ func TestMarkdownShowsNamesAsTheyAre(t *testing.T) {
 			}
 		}
 	}
-	sum.Settings.Storms[0].Name = hostile
+	sum.Scenario, sum.Settings.Storms[0].Name = hostile, hostile
 	base := result(hostile, map[string][]float64{"sojourn.mean": before})
 	base.Scenario = hostile
 	c := compared(t, base, base, results.Gate{})

@@ -40,7 +40,7 @@ func FreshLoad(sc *spec.Scenario, storm int) (with, without float64) {
 		kills := slices.ContainsFunc(effects, func(x spec.Effect) bool { return x.Kills > 0 }) ||
 			slices.ContainsFunc(sc.Jobs, func(j spec.JobClass) bool { return j.Kills.Num > 0 })
 		left := min(float64(sc.Engine.Nodes)*float64(sc.Engine.Workers)-gone, Limit(sc.Engine.MaxInFlight))
-		return plain.Either(left < 1 || kills || load >= longest, 0, load/left)
+		return plain.Either(left < 1 || kills || !(load < longest), 0, load/left)
 	}
 	return load(effects), load(effects[1:])
 }

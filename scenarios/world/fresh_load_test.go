@@ -107,3 +107,24 @@ func TestOverloadsOfShippedScenarios(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// TestFreshLoadOfInfiniteMeans: run times without a mean have no estimate.
+func TestFreshLoadOfInfiniteMeans(t *testing.T) {
+	sc, problems := scenarios.Load("test.yaml", []byte(`
+name: test
+duration: 10m
+jobs:
+  - class: a
+    arrivals: {process: poisson, rate: 10/s}
+    service: {dist: pareto, min: 10ms, alpha: 0.9}
+    timeout: 0s
+policies: [{kind: fifo}]
+storms: [{name: storm, at: 1m, for: 1m, burst: {class: a, factor: 3}}]
+`), nil)
+	if sc == nil {
+		t.Fatal(problems)
+	}
+	if with, without := estimate.FreshLoad(sc, 0); with != 0 || without != 0 {
+		t.Errorf("estimated %v and %v", with, without)
+	}
+}

@@ -35,8 +35,8 @@ var budgets = []budget{
 	{"engine/keyed", 66, 66},
 	{"engine/live", 1295, 1300},
 	{"engine/live/metrics", 308, 280}, // for Prometheus, which package live does without
-	{"engine/memstore", 2842, 2250},
-	{"engine/pgstore", 2953, 2130},
+	{"engine/memstore", 2861, 2250},
+	{"engine/pgstore", 2959, 2130},
 	{"engine/pgstore/pgserver", 521, 500},
 	{"engine/quantity", 804, 480},
 	{"engine/sim", 1810, 1400},
@@ -61,13 +61,13 @@ var budgets = []budget{
 	{"scenarios/validate", 1071, 600},
 	{"scenarios/verify", 3248, 2600},
 	{"scenarios/world", 4664, 2700},
-	{"results", 4368, 2300},
-	{"results/measure", 4700, 3150},
+	{"results", 4371, 2300},
+	{"results/measure", 4723, 3150},
 	{"results/plain", 503, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
 	{"results/report", 6253, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1513, 1700},
 	{"cmd/bench", 4836, 3000}, // of which 90 find out when claims see new jobs
-	{"cmd/cli", 4963, 3600},
+	{"cmd/cli", 4966, 3600},
 	{"cmd/input", 169, 100},
 	{"cmd/play", 1110, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 80_974, 56_000
+	mostLines, goalLines             = 81_028, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

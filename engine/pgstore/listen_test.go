@@ -201,19 +201,22 @@ func (s *scripted) wake() {
 	s.woken = append(s.woken, time.Since(s.began))
 }
 
-// restart returns when connections were tried and engines woken, and sets up what follows: the next connections, down
-// of them, are refused, and those after them answered by greet. With hangUp it ends the newest connection.
-func (s *scripted) restart(hangUp bool, down int, greet ...string) (dialed, woken []time.Duration) {
+// restart returns when connections were tried and engines woken, and forgets both: time counts from now on.
+func (s *scripted) restart() (dialed, woken []time.Duration) {
 	synctest.Wait()
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	dialed, woken = s.dialed, s.woken
-	s.dialed, s.woken, s.began, s.down, s.greet = nil, nil, time.Now(), down, greet
+	s.dialed, s.woken, s.began = nil, nil, time.Now()
+	return dialed, woken
+}
+
+// leave ends the newest connection.
+func (s *scripted) leave() {
+	s.mu.Lock()
 	end := s.hangUp
 	s.mu.Unlock()
-	if hangUp {
-		end()
-	}
-	return dialed, woken
+	end()
 }
 
 func refusal(code string) *pgproto3.ErrorResponse {
@@ -271,7 +274,7 @@ func TestListenEnds(t *testing.T) {
 				goes := time.Duration(0)
 				if tt.name == "it goes away later" {
 					goes = time.Second
-					time.AfterFunc(goes, func() { server.hangUp() })
+					time.AfterFunc(goes, server.leave)
 				}
 				if tt.want == context.DeadlineExceeded {
 					goes = time.Minute
@@ -287,7 +290,7 @@ func TestListenEnds(t *testing.T) {
 				if goes > 0 && tt.listen == "" {
 					wakes = make([]time.Duration, mostReady)
 				}
-				if dialed, woken := server.restart(false, 0); len(dialed) != 1 || !slices.Equal(woken, wakes) {
+				if dialed, woken := server.restart(); len(dialed) != 1 || !slices.Equal(woken, wakes) {
 					t.Errorf("tried to connect after %v; woke engines after %v, want %v", dialed, woken, wakes)
 				}
 			})
@@ -332,7 +335,7 @@ func TestListenWakesInTime(t *testing.T) {
 		time.Sleep(second(45) - server.since())
 		at(46, "1000000000") // the store fails to say what is due then
 		time.Sleep(second(2))
-		_, woken := server.restart(false, 0)
+		_, woken := server.restart()
 		if err := <-done; !errors.Is(err, engine.ErrUnavailable) {
 			t.Error(err)
 		}
@@ -436,7 +439,7 @@ func TestAnnounce(t *testing.T) {
 				t.Errorf("%s: sent %v, want %v", what, got, want)
 			}
 			got = nil
-			server.restart(false, 0)
+			server.restart()
 		}
 		s.wakeIn(1, engine.Forever)
 		want("jobs are ready", sent{0, "0"})

@@ -229,6 +229,20 @@ func TestIndexesThatAreThere(t *testing.T) {
 	}
 }
 
+// unfinished begins a transaction that has written, for which the build of an index waits until it ends.
+func unfinished(t *testing.T, ctx context.Context, s *Store) pgx.Tx {
+	t.Helper()
+	tx, err := s.pool.Begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tx.Rollback(context.WithoutCancel(ctx)) })
+	if _, err := tx.Exec(ctx, "insert into jobs (id, kind, tenant, priority) values (9, 0, 0, 0)"); err != nil {
+		t.Fatal(err)
+	}
+	return tx
+}
+
 // TestBuildOutlivesCalls has a claim begin to build an index that takes longer than the claim may, and than the server
 // lets statements take, here since a transaction that has written is open: the claim ends in time, and the index is there
 // later without another.
@@ -242,14 +256,7 @@ func TestBuildOutlivesCalls(t *testing.T) {
 	if _, err := hurried.pool.Exec(ctx, "set statement_timeout = '1s'"); err != nil {
 		t.Fatal(err)
 	}
-	tx, err := s.pool.Begin(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
-	if _, err := tx.Exec(ctx, "insert into jobs (id, kind, tenant, priority) values (9, 0, 0, 0)"); err != nil {
-		t.Fatal(err)
-	}
+	tx := unfinished(t, ctx, s)
 	claim := func(ctx context.Context) error {
 		_, _, err := hurried.Claim(ctx, 1, engine.Plan{Limit: 1, Terms: []engine.Term{{Class: engine.Fresh, Limit: 1}}}, time.Minute, nil)
 		return err
@@ -275,14 +282,7 @@ func TestBuildOutlivesCalls(t *testing.T) {
 // can be enqueued again before that ends, and the index is built once it has ended.
 func TestBuildLetsOthersThrough(t *testing.T) {
 	s, ctx := open(t, kept), bounded(t)
-	tx, err := s.pool.Begin(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
-	if _, err := tx.Exec(ctx, "insert into jobs (id, kind, tenant, priority) values (9, 0, 0, 0)"); err != nil {
-		t.Fatal(err)
-	}
+	tx := unfinished(t, ctx, s)
 	claim := func() error {
 		_, _, err := s.Claim(ctx, 1, engine.Plan{Limit: 1, Terms: []engine.Term{{Class: engine.Fresh, Limit: 1}}}, time.Minute, nil)
 		return err

@@ -50,7 +50,7 @@ func Files(s *Summary, info RunInfo, scenario []byte) (files []File, err error) 
 		{"summary.csv", s.encodeCSV},
 	}
 	if s.Data != nil {
-		parts = append(parts, part{"series.csv.gz", s.encodeSeries}, part{dataFile, s.encodeData})
+		parts = append(parts, part{seriesFile, s.encodeSeries}, part{dataFile, s.encodeData})
 	}
 	for _, p := range parts {
 		data, err := p.encode()
@@ -115,15 +115,6 @@ type seriesColumn struct {
 	values *[]float64
 }
 
-// buckets returns the number of buckets of a time series: the length of its longest column, as an earlier version may
-// have written a file without some columns.
-func buckets(columns []seriesColumn) (n int) {
-	for _, c := range columns {
-		n = max(n, len(*c.values))
-	}
-	return n
-}
-
 // compressed returns, compressed with gzip, the bytes that the function write writes.
 func compressed(write func(w io.Writer) error) ([]byte, error) {
 	var out bytes.Buffer
@@ -138,7 +129,7 @@ func (s *Summary) encodeSeries() ([]byte, error) {
 	var classes *measure.Series // with values by class, which all series with values have then, or none
 	for _, data := range s.Data {
 		classes = cmp.Or(classes, plain.Find(data.Series, func(series *measure.Series) bool {
-			return series.Classes != nil && buckets(seriesColumns(series, s.Settings.Classes)) > 0
+			return len(series.Classes) > 0 && len(series.FreshReady) > 0
 		}))
 	}
 	header := []string{"policy", "seed", "time_s"}
@@ -151,7 +142,7 @@ func (s *Summary) encodeSeries() ([]byte, error) {
 		for p, data := range s.Data {
 			for i, series := range data.Series {
 				columns := seriesColumns(&series, s.Settings.Classes)
-				for j := range buckets(columns) {
+				for j := range series.FreshReady {
 					at := (time.Duration(j) * s.Settings.Bucket).Seconds()
 					row = append(row[:0], plain.Inert(s.Policies[p].Label), fmt.Sprint(s.Seeds[i]), plain.Number(at))
 					for _, column := range columns {

@@ -2,6 +2,7 @@ package results
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/csv"
 	"encoding/json"
@@ -21,6 +22,9 @@ import (
 // dataFile is the name of the file with the data that a report needs beyond summary and series: the settings of the
 // scenario, the pooled histograms, and the counts and waits by tenant.
 const dataFile = "data.json.gz"
+
+// seriesFile is the name of the file with the time series.
+const seriesFile = "series.csv.gz"
 
 // mostData is the highest size in bytes of an unpacked dataFile: a hundred times that of the largest shipped scenario.
 const mostData = 256 << 20
@@ -43,17 +47,14 @@ func (s *Summary) encodeData() ([]byte, error) {
 
 // Stored is a run that was read from its folder: its summary, the content of run.json and its scenario.
 type Stored struct {
-	// Summary has Settings and Data as far as the folder has them.
 	Summary  *Summary
-	Made     RunInfo  // content of run.json; zero if there is none
-	Scenario []byte   // scenario.yaml; nil if there is none
-	Absent   []string // paths of the files that an earlier version did not write
+	Made     RunInfo // content of run.json; zero if there is none
+	Scenario []byte  // scenario.yaml; nil if there is none
 }
 
-// ReadStored reads a run from the files that Files returned. read returns the bytes of a file by its path below the
-// folder of the run; fs.ErrNotExist for a file that is not wanted. A file other than summary.json that is not there,
-// because an earlier version wrote none, is noted in Absent; without data.json.gz Settings are nil.
-func ReadStored(read func(path string) ([]byte, error)) (*Stored, error) {
+// ReadHead reads summary.json of a run, without Settings and Data, and run.json and scenario.yaml if they are there.
+// read returns the bytes of a file by its path below the folder of the run; fs.ErrNotExist if there is none.
+func ReadHead(read func(path string) ([]byte, error)) (*Stored, error) {
 	text, err := read("summary.json")
 	if err != nil {
 		return nil, fmt.Errorf("read results: %w", err)
@@ -62,29 +63,49 @@ func ReadStored(read func(path string) ([]byte, error)) (*Stored, error) {
 	if stored.Summary, err = ReadSummary(text); err != nil {
 		return nil, err
 	}
+	text, err = read("run.json")
+	if err == nil {
+		err = json.Unmarshal(plain.PrintableJSON(text), &stored.Made)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read run.json: %w", err)
+	}
+	if stored.Scenario, err = read("scenario.yaml"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read scenario.yaml: %w", err)
+	}
+	return stored, nil
+}
+
+// ReadStored reads a run with all that a report shows from the files that Files returned: see ReadHead.
+func ReadStored(read func(path string) ([]byte, error)) (*Stored, error) {
+	stored, err := ReadHead(read)
+	if err != nil {
+		return nil, err
+	}
 	for _, file := range []struct {
 		path string
 		take func(text []byte) error
-	}{
-		{"run.json", func(text []byte) error { return json.Unmarshal(plain.PrintableJSON(text), &stored.Made) }},
-		{"scenario.yaml", func(text []byte) error { stored.Scenario = text; return nil }},
-		{dataFile, stored.Summary.readData},
-		{"series.csv.gz", stored.Summary.readSeries},
-	} {
+	}{{dataFile, stored.Summary.readData}, {seriesFile, stored.Summary.readSeries}} {
 		text, err := read(file.path)
-		if errors.Is(err, fs.ErrNotExist) {
-			stored.Absent = append(stored.Absent, file.path)
-			continue
-		}
-		if err == nil {
+		switch {
+		case err == nil:
 			err = file.take(text)
+		case errors.Is(err, fs.ErrNotExist):
+			err = fmt.Errorf("%w: it is missing", errFormat)
 		}
-		if err != nil {
+		switch {
+		case errors.Is(err, errFormat):
+			return nil, fmt.Errorf("read %s: %w; qsim %s wrote the results: run the scenario again, or use that version",
+				file.path, err, cmp.Or(stored.Made.Version, "of unknown version"))
+		case err != nil:
 			return nil, fmt.Errorf("read %s: %w", file.path, err)
 		}
 	}
 	return stored, nil
 }
+
+// errFormat is wrapped by the errors about a file that is not there or whose format is not this program's.
+var errFormat = errors.New("not in this program's format")
 
 // readData sets the summary's Settings and, but for time series, Data from the bytes of data.json.gz.
 func (s *Summary) readData(text []byte) error {
@@ -97,10 +118,10 @@ func (s *Summary) readData(text []byte) error {
 		return err
 	}
 	switch {
-	case stored.Version > dataVersion:
-		return fmt.Errorf("version %d is newer than this program, which knows %d", stored.Version, dataVersion)
-	case stored.Version < 1 || stored.Settings == nil:
-		return errors.New("it has no version or no settings")
+	case stored.Version != dataVersion:
+		return fmt.Errorf("%w: version %d, wanted %d", errFormat, stored.Version, dataVersion)
+	case stored.Settings == nil:
+		return errors.New("it has no settings")
 	case len(stored.Policies) != len(s.Policies) || len(stored.Settings.Policies) != len(s.Policies):
 		return fmt.Errorf("it has %d policies, summary.json has %d", len(stored.Policies), len(s.Policies))
 	case min(stored.Settings.Bucket, stored.Settings.Duration) <= 0,
@@ -120,26 +141,9 @@ func (s *Summary) readData(text []byte) error {
 	return nil
 }
 
-// HasSeries reports whether there is a time series of every policy and seed, which most charts need.
-func (s *Summary) HasSeries() bool {
-	return s.everySeries(func(series *measure.Series) bool { return len(series.FreshReady) > 0 })
-}
-
-// HasStarvation reports whether every time series has the share of each bucket's time in which some fresh job starved:
-// waited beyond the threshold of its class.
-func (s *Summary) HasStarvation() bool {
-	return s.everySeries(func(series *measure.Series) bool { return series.Starved != nil })
-}
-
-func (s *Summary) everySeries(has func(series *measure.Series) bool) bool {
-	lacks := func(s measure.Series) bool { return !has(&s) }
-	return !slices.ContainsFunc(s.Data, func(p PolicyData) bool { return slices.ContainsFunc(p.Series, lacks) }) &&
-		len(s.Data) > 0 && len(s.Data) == len(s.Policies) && len(s.Data[0].Series) > 0
-}
-
 // checkTenants returns an error if waits by tenant that a file holds are impossible, or are not of all tenants counted.
 func checkTenants(counts []measure.TenantCount, waits []measure.TenantWait) error {
-	if len(waits) > 0 && len(waits) != min(len(counts), measure.MostTenantWaits) {
+	if len(waits) != min(len(counts), measure.MostTenantWaits) {
 		return fmt.Errorf("it has waits of %d tenants and counts of %d", len(waits), len(counts))
 	}
 	for i := range waits {
@@ -155,11 +159,11 @@ type seriesReader struct {
 	*Summary
 	label, seed string          // policy label and seed of the rows being read
 	into        *measure.Series // their time series
-	columns     []*[]float64    // destination of each column of the file, from the fourth on; nil: an unknown column
+	columns     []*[]float64    // destination of each column of the file, from the fourth on
 	names       []string
 }
 
-// readSeries sets the time series from series.csv.gz. Unknown columns are ignored; missing ones leave their series nil.
+// readSeries sets the time series from series.csv.gz, which must have a row or more of every policy and seed.
 func (s *Summary) readSeries(text []byte) error {
 	zip, err := gzip.NewReader(bytes.NewReader(text))
 	if err != nil {
@@ -175,16 +179,13 @@ func (s *Summary) readSeries(text []byte) error {
 		return errors.New("it does not begin with policy, seed and time_s")
 	}
 	r := seriesReader{Summary: s, names: slices.Clone(header[3:])}
-	if s.Data == nil { // an earlier version stored no other data
-		s.Data = make([]PolicyData, len(s.Policies))
-	}
 	for i := range s.Data {
 		s.Data[i].Series = make([]measure.Series, len(s.Seeds))
 	}
 	for {
 		row, err := in.Read()
 		if errors.Is(err, io.EOF) {
-			return nil
+			return s.checkSeries()
 		}
 		if err != nil {
 			return err
@@ -204,9 +205,6 @@ func (r *seriesReader) take(row []string) error {
 		}
 	}
 	for i, column := range r.columns {
-		if column == nil {
-			continue
-		}
 		value := math.NaN()
 		if text := row[3+i]; text != "" {
 			var err error
@@ -221,41 +219,38 @@ func (r *seriesReader) take(row []string) error {
 
 // begin switches the reader to the time series of another policy or seed.
 func (r *seriesReader) begin(label, seed string) error {
-	policy, printable := -1, plain.Printable(label)
-	for _, written := range []func(label string) string{
-		plain.Inert,
-		func(label string) string { return label },       // by an earlier version
-		func(label string) string { return "'" + label }, // by a version that escaped -30s as a spreadsheet formula
-	} {
-		if policy < 0 {
-			policy = slices.IndexFunc(r.Policies, func(p PolicySummary) bool { return written(p.Label) == printable })
-		}
-	}
+	written := plain.Printable(label)
+	policy := slices.IndexFunc(r.Policies, func(p PolicySummary) bool { return plain.Inert(p.Label) == written })
 	number, err := strconv.ParseUint(seed, 10, 64)
 	at, known := slices.BinarySearch(r.Seeds, number)
 	if policy < 0 || err != nil || !known {
 		return fmt.Errorf("policy %q and seed %s are not in summary.json", label, seed)
 	}
 	r.label, r.seed, r.into = label, seed, &r.Data[policy].Series[at]
-	r.columns = r.columns[:0]
-	var classes []string
-	ofClass := func(name string) bool { return strings.HasPrefix(name, classSeries) }
-	if r.Settings != nil && slices.ContainsFunc(r.names, ofClass) {
-		classes = r.Settings.Classes
-	}
-	if buckets(seriesColumns(r.into, classes)) > 0 {
+	if len(r.into.FreshReady) > 0 {
 		return fmt.Errorf("the rows of %q and seed %s do not stand together", label, seed)
 	}
-	if classes != nil {
-		r.into.Classes = make([][]float64, len(classes))
+	if n := len(r.Settings.Classes); n > 1 && n <= measure.MostClassSeries {
+		r.into.Classes = make([][]float64, n)
 	}
-	own := seriesColumns(r.into, classes)
-	for _, name := range r.names {
-		var target *[]float64
-		if i := slices.IndexFunc(own, func(c seriesColumn) bool { return plain.Inert(c.name) == name }); i >= 0 {
-			target = own[i].values
+	own := seriesColumns(r.into, r.Settings.Classes)
+	names := plain.Map(own, func(c seriesColumn) string { return plain.Inert(c.name) })
+	if !slices.Equal(names, r.names) {
+		return fmt.Errorf("%w: its columns are %s, wanted %s", errFormat, strings.Join(r.names, ", "),
+			strings.Join(names, ", "))
+	}
+	r.columns = plain.Map(own, func(c seriesColumn) *[]float64 { return c.values })
+	return nil
+}
+
+// checkSeries returns an error if a policy has no time series under some seed.
+func (s *Summary) checkSeries() error {
+	for i := range s.Data {
+		for k := range s.Data[i].Series {
+			if len(s.Data[i].Series[k].FreshReady) == 0 {
+				return fmt.Errorf("it has no row of policy %q and seed %d", s.Policies[i].Label, s.Seeds[k])
+			}
 		}
-		r.columns = append(r.columns, target)
 	}
 	return nil
 }

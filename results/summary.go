@@ -53,8 +53,7 @@ type PolicyData struct {
 	// Tenants holds job counts by tenant over all seeds, in the order of Settings.Tenants[1:], at most
 	// mostTenants of them; nil: there are fewer than two tenants.
 	Tenants []measure.TenantCount `json:"tenants,omitempty"`
-	// TenantWaits holds waits by tenant in the same order, at most mostTenantWaits of them; nil: an earlier version did
-	// not measure them.
+	// TenantWaits holds waits by tenant in the same order, at most MostTenantWaits of them.
 	TenantWaits []measure.TenantWait `json:"tenant_waits,omitempty"`
 }
 

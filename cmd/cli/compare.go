@@ -165,7 +165,6 @@ func writeComparison(file string, base, new results.Named, c *results.Comparison
 		if err != nil {
 			return ui.Fail(ui.ExitUsage, fmt.Errorf("%s: %w", folders[0], err))
 		}
-		absences(stored) // which finds the settings of results by earlier versions
 		sides[i] = stored.Summary
 	}
 	page, err := report.ComparePage(sides[0], sides[1], c, ui.Version)
@@ -212,14 +211,11 @@ func readResult(name string) (results.Named, error) {
 	} else if errors.Is(err, fs.ErrNotExist) {
 		return results.Named{}, ui.UsageError("there is no result %s", name)
 	}
-	stored, err := results.ReadStored(func(path string) ([]byte, error) {
-		switch path {
-		case "summary.json":
+	stored, err := results.ReadHead(func(path string) ([]byte, error) {
+		if path == "summary.json" {
 			return os.ReadFile(summary)
-		case "run.json", "scenario.yaml":
-			return os.ReadFile(filepath.Join(filepath.Dir(summary), path))
 		}
-		return nil, fs.ErrNotExist
+		return os.ReadFile(filepath.Join(filepath.Dir(summary), path))
 	})
 	if err != nil {
 		return results.Named{}, input.OpenError(fmt.Errorf("%s: %w", summary, err))

@@ -21,12 +21,9 @@ import (
 	"qsim/cmd/input"
 	"qsim/cmd/ui"
 	"qsim/results"
-	"qsim/results/measure"
 	"qsim/results/plain"
 	"qsim/results/report"
-	"qsim/scenarios"
 	"qsim/scenarios/pool"
-	"qsim/scenarios/world"
 )
 
 const (
@@ -43,8 +40,7 @@ func newReport() *cobra.Command {
 		Short: "draw charts and report again from stored results",
 		Long: `report makes report.html and the charts of a run again, from what its folder holds, and
 prints the path of the page. DIR is the folder of a run, that of a scenario for its latest
-run, or one that holds folders of scenarios for the latest run of each. If an
-earlier version wrote the folder, the page says what is missing.
+run, or one that holds folders of scenarios for the latest run of each.
 
 Of several runs it also makes a page that compares their policies, with a matrix of the
 verdicts: index.html in the folder that holds them all, or the file that --out names. Its
@@ -204,13 +200,10 @@ func reader(files []results.File) func(path string) ([]byte, error) {
 // drawn returns the files that are computed from the other files of a run: charts and report. They depend on nothing
 // else, and so are the same whenever they are drawn.
 func drawn(stored *results.Stored) (files []results.File, err error) {
-	options := report.PageOptions{Version: cmp.Or(stored.Made.Version, "of unknown version"), Scenario: stored.Scenario,
-		Absent: absences(stored)}
-	var figures []report.Figure
-	if summary := stored.Summary; summary.Settings != nil && summary.HasSeries() {
-		if figures, err = report.Charts(summary, options.Version); err != nil {
-			return nil, err
-		}
+	version := cmp.Or(stored.Made.Version, "of unknown version")
+	figures, err := report.Charts(stored.Summary, version)
+	if err != nil {
+		return nil, err
 	}
 	var parts [3][]results.File // drawn side by side: the page, and the charts in two halves
 	half := len(figures) / 2
@@ -219,52 +212,11 @@ func drawn(stored *results.Stored) (files []results.File, err error) {
 			parts[i] = report.Files("charts", [2][]report.Figure{figures[:half], figures[half:]}[i])
 			return nil
 		}
-		page, err := report.Page(stored.Summary, figures, options)
+		page, err := report.Page(stored.Summary, figures, version, stored.Scenario)
 		parts[i] = []results.File{{Path: reportFile, Data: page}}
 		return err
 	})
 	return slices.Concat(parts[:]...), err
-}
-
-// absences returns a sentence for each part that a report lacks because the run's folder lacks its data. If the folder
-// has no settings, as earlier versions stored none, it sets those of the stored scenario in the summary, provided that
-// this has the policies of the run.
-func absences(stored *results.Stored) []string {
-	var list []string
-	summary := stored.Summary
-	if slices.Contains(stored.Absent, "data.json.gz") {
-		list = append(list, "The distribution of waits and what tenants got: an earlier version wrote these results and "+
-			"did not store them.")
-		summary.Settings = settingsOf(stored)
-	}
-	switch {
-	case !summary.HasSeries():
-		list = append(list, "All charts: there is no series.csv.gz beside this page.")
-	case summary.Settings == nil:
-		list = append(list, "All charts: storms and times of the scenario are not stored, and scenario.yaml is missing or "+
-			"means something else today.")
-	case !summary.HasStarvation():
-		list = append(list, "When fresh jobs starved: an earlier version wrote these results and did not measure it.")
-	}
-	return list
-}
-
-// settingsOf returns the settings of a stored run, from its scenario file; nil if that has errors or other policies.
-func settingsOf(stored *results.Stored) *measure.Settings {
-	if stored.Scenario == nil {
-		return nil
-	}
-	scenario, diagnostics := scenarios.Load("scenario.yaml", stored.Scenario, nil)
-	if len(diagnostics.Errors()) > 0 {
-		return nil
-	}
-	settings := world.Settings(scenario)
-	if !slices.EqualFunc(settings.Policies, stored.Summary.Policies,
-		func(a measure.PolicyInfo, b results.PolicySummary) bool { return a.Label == b.Label }) {
-		return nil
-	}
-	settings.ConfigHash = stored.Summary.ConfigHash
-	return &settings
 }
 
 // writeIndex writes the HTML page that compares runs to the file out, by default in the nearest common folder, and

@@ -18,7 +18,7 @@ func TestPageTurnsNoText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := Page(sum, figures, PageOptions{Version: turned, Scenario: []byte("description: " + turned)})
+	page, err := Page(sum, figures, turned, []byte("description: "+turned))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func writePage(t testing.TB, f fixture) []byte {
 		t.Fatal(err)
 	}
 	figuresOf.Store(f.name, figures)
-	html, err := Page(sum, figures, PageOptions{Version: "v0.1.0", Scenario: []byte("name: retry-storm\n")})
+	html, err := Page(sum, figures, "v0.1.0", []byte("name: retry-storm\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -519,7 +519,7 @@ func TestPageBearsAnyNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	html, err := Page(sum, figures, PageOptions{Version: `"><script>1</script>`, Scenario: []byte("</code></pre><script>alert(1)</script>")})
+	html, err := Page(sum, figures, `"><script>1</script>`, []byte("</code></pre><script>alert(1)</script>"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,14 +25,11 @@ var _ = builtInChart(20, "storm", "6-starvation", stormChart, "Policy by policy 
 	"recovery", "drain", "starved", "claim.gap")
 
 // stormChart returns the chart of recovery from storms (fault windows), a lane (row) per policy: when fresh jobs
-// starved, how long retries remained, when waits were normal again. It is nil if starvation was not measured.
+// starved, how long retries remained, when waits were normal again.
 func stormChart(d *drawing) *sheet {
 	totals := make([]float64, len(d.policies))
 	most := 0.0
 	for i, p := range d.policies {
-		if p.starved == nil {
-			return nil
-		}
 		totals[i] = d.starvedTime(p.starved)
 		most = math.Max(most, zeroed(d.peak(p.retry)))
 	}

@@ -16,9 +16,8 @@ import (
 
 // Charts draws the figures of a run by their names: wait of fresh jobs (never attempted) over time, backlog over time,
 // distribution of waits, comparison of the policies, attempts and workers' utilization over time, starvation of fresh
-// jobs, and waits by tenant if there are many tenants. A figure for which sum has no data, because an earlier version
-// stored none, is left out. sum, which is not changed, needs Settings and Data, or it fails; version is that of the
-// program.
+// jobs, and waits by tenant if there are many tenants. sum, which is not changed, needs Settings and Data, or it fails;
+// version is that of the program.
 func Charts(sum *results.Summary, version string) ([]Figure, error) {
 	d, err := newDrawing(sum, version)
 	if err != nil {
@@ -107,7 +106,7 @@ type policy struct {
 	attempts []float64 // claims per second, mean over seeds; NaN where every seed has ended
 	busy     []float64 // utilization of the workers, mean over seeds
 	again    []float64 // share of the claims that are retries, mean over seeds
-	starved  []float64 // share of the time in which fresh jobs starved, mean over seeds; nil: not measured
+	starved  []float64 // share of the time in which fresh jobs starved, mean over seeds
 }
 
 // line returns the style of a policy's curve in a plot where those of all other policies are grey.
@@ -193,9 +192,7 @@ func newPolicy(index int, label string, series []measure.Series, buckets, from i
 		p.due[i] = p.fresh[i] + p.retry[i]
 		p.again[i] /= p.attempts[i]
 	}
-	if !slices.ContainsFunc(series, func(s measure.Series) bool { return s.Starved == nil }) {
-		p.starved = mean(func(s *measure.Series, i int) float64 { return at(s.Starved, i) })[:buckets] // boxes, no curve
-	}
+	p.starved = mean(func(s *measure.Series, i int) float64 { return at(s.Starved, i) })[:buckets] // boxes, no curve
 	return p
 }
 

@@ -53,7 +53,7 @@ func TestChartsBearAnyData(t *testing.T) {
 			if !slices.Equal(names, standardCharts()) {
 				t.Errorf("got figures %q, want %q", names, standardCharts())
 			}
-			page, err := Page(sum, figures, PageOptions{Version: "v0.1.0"})
+			page, err := Page(sum, figures, "v0.1.0", nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -21,33 +21,25 @@ import (
 //go:embed page
 var assets embed.FS
 
-// PageOptions holds the optional parts of a report page: program version, scenario, and charts that could not be drawn.
-type PageOptions struct {
-	Version  string   // version of the program that ran the scenario
-	Scenario []byte   // resolved scenario as YAML; nil: unknown
-	Absent   []string // sentences: each a chart that could not be drawn, and why
-}
-
 // Page returns a report as one HTML document that needs no network, allows none, and can be read without scripts,
-// printed and used by keyboard. sum may lack Settings and Data: the parts that need them are left out. figures come
-// from Charts for this summary, if any. Equal input gives equal bytes.
-func Page(sum *results.Summary, figures []Figure, o PageOptions) ([]byte, error) {
-	t := results.TableOf(sum)
-	p := newPage(sum, t)
-	p.Version, p.Absent, p.Scenario = plain.Shorten(clean(o.Version), 40), o.Absent, plain.Printable(string(o.Scenario))
-	if set := sum.Settings; set != nil && strings.TrimSpace(set.Description) != "" {
-		p.Description = clean(set.Description)
+// printed and used by keyboard. figures come from Charts for this summary, which needs Settings and Data; version is
+// that of the program that ran the scenario, whose resolved YAML is scenario, nil if unknown. Equal input gives equal
+// bytes.
+func Page(sum *results.Summary, figures []Figure, version string, scenario []byte) ([]byte, error) {
+	version = plain.Shorten(clean(version), 40)
+	d, err := newDrawing(sum, version)
+	if err != nil {
+		return nil, fmt.Errorf("write report: %w", err)
+	}
+	p := newPage(sum, d.table)
+	p.Version, p.Scenario = version, plain.Printable(string(scenario))
+	if strings.TrimSpace(sum.Settings.Description) != "" {
+		p.Description = clean(sum.Settings.Description)
 	}
 	p.Scene, p.Facts = p.scene(), p.facts()
-	p.Numbers, p.NumbersKey = allNumbers(sum, t), numbersKey(sum)
-	p.arrange(p.sections(figures, t), t)
-	if sum.Settings != nil && len(sum.Data) > 0 && len(figures) > 0 {
-		d, err := newDrawing(sum, p.Version)
-		if err != nil {
-			return nil, fmt.Errorf("write report: %w", err)
-		}
-		p.goLive(d, func(o text.TableOptions) string { return text.Summary(sum, o) })
-	}
+	p.Numbers, p.NumbersKey = allNumbers(sum, d.table), numbersKey(sum)
+	p.arrange(p.sections(figures, d.table), d.table)
+	p.goLive(d, func(o text.TableOptions) string { return text.Summary(sum, o) })
 	p.Command, p.Fingerprints = command(sum), fingerprints(sum)
 	return execute("report.html.tmpl", p)
 }
@@ -97,7 +89,7 @@ type page struct {
 	Name, Version, Description string
 	Scene, Facts               []string
 	Headline, Subhead          []phrase // Subhead: price of the finding or, of a comparison, what differs in the scenario
-	Warnings, Absent           []string
+	Warnings                   []string
 	Table                      template.HTML
 	Alike                      string           // a line with the metrics that are the same under all policies
 	More                       int              // number of rows of Table that are hidden at first

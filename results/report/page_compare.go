@@ -60,7 +60,7 @@ func ComparePage(base, new *results.Summary, c *results.Comparison, version stri
 // paired returns a summary of the policies found in both results, each policy twice: from base and from new.
 func paired(base, new *results.Summary) (*results.Summary, error) {
 	for _, s := range []*results.Summary{base, new} {
-		if s.Settings == nil || len(s.Data) != len(s.Policies) || !s.HasSeries() {
+		if s.Settings == nil || len(s.Data) != len(s.Policies) {
 			return nil, fmt.Errorf("what charts draw is not stored with both")
 		}
 	}

@@ -14,12 +14,9 @@ import (
 // scene returns the parts of a line that describes the scenario: name, windows of its storms, and number of seeds.
 func (p *page) scene() []string {
 	sum := p.summary
-	var storms []string
-	if sum.Settings != nil {
-		storms = plain.Map(sum.Settings.AllStorms(), func(s measure.Window) string {
-			return shortName(s.Name) + " " + plain.Span(s.From, s.To)
-		})
-	}
+	storms := plain.Map(sum.Settings.AllStorms(), func(s measure.Window) string {
+		return shortName(s.Name) + " " + plain.Span(s.From, s.To)
+	})
 	seeds := plain.Plural(len(sum.Seeds), "seed")
 	return slices.Concat([]string{p.Name}, atMost(storms, 3, "more storm"), []string{seeds})
 }
@@ -30,9 +27,6 @@ func (p *page) facts() []string {
 	seeds := "seeds " + seedRanges(sum.Seeds) + plain.When(sum.Partial, " (some are missing)")
 	list := []string{"qsim " + p.Version, "config " + plain.Shorten(clean(sum.ConfigHash), 16), seeds}
 	set := sum.Settings
-	if set == nil {
-		return append(list, seconds(sum.Duration)+" of virtual time")
-	}
 	length := plain.Setting(set.Duration) + " of virtual time" +
 		plain.When(set.Drain > 0, ", up to "+plain.Setting(set.Drain)+" more to drain") +
 		plain.When(set.Warmup > 0, ", warm-up "+plain.Setting(set.Warmup))

@@ -18,9 +18,6 @@ const enoughJobs = 1000
 
 // tenants returns the section about tenants: their shares of the work and their waits, with tables of the busiest ones.
 func tenants(sum *results.Summary) finding {
-	if sum.Settings == nil || len(sum.Data) != len(sum.Policies) {
-		return finding{Finding: "What tenants got was not stored.", none: true}
-	}
 	all := sum.Settings.Tenants
 	if len(all) < 3 { // the first is nobody
 		return finding{Finding: "There is one tenant.", none: true}
@@ -31,7 +28,7 @@ func tenants(sum *results.Summary) finding {
 	}
 	counted, known := countedTenants(sum)
 	if counted < 2 {
-		return finding{Finding: "What tenants got was not stored: an earlier version did not count it.", none: true}
+		return finding{Finding: "What tenants got was not measured.", none: true}
 	}
 	order := busiest(sum, counted)
 	words, waits := tenantFinding(sum, order, "mean", func(policy, k int) (float64, string, bool) {
@@ -45,24 +42,19 @@ func tenants(sum *results.Summary) finding {
 	case 1:
 		words = "Fresh jobs of one tenant alone were claimed: there is no other to compare it with."
 	}
-	f := finding{Finding: words}
-	if known > 0 {
-		var measured []int
-		for k := range known {
-			measured = append(measured, k)
-		}
-		words, waits := tenantFinding(sum, measured, "p99", func(policy, k int) (float64, string, bool) {
-			w := sum.Data[policy].TenantWaits[k]
-			return w.P99, waitWords(w), w.Jobs >= enoughJobs
-		})
-		if waits > 1 {
-			f.Finding = words
-		}
-		f.Tables = append(f.Tables, tenantWaits(sum, order, known))
+	var measured []int
+	for k := range known {
+		measured = append(measured, k)
 	}
-	f.Tables = append(f.Tables, tenantShares(sum, order))
-	f.none = strings.HasPrefix(f.Finding, alikeTenants)
-	return f
+	slowest, waits := tenantFinding(sum, measured, "p99", func(policy, k int) (float64, string, bool) {
+		w := sum.Data[policy].TenantWaits[k]
+		return w.P99, waitWords(w), w.Jobs >= enoughJobs
+	})
+	if waits > 1 {
+		words = slowest
+	}
+	tables := []plainTable{tenantWaits(sum, order, known), tenantShares(sum, order)}
+	return finding{Finding: words, Tables: tables, none: strings.HasPrefix(words, alikeTenants)}
 }
 
 // tenantTable returns a table with a row for each tenant in order and a column for each policy.
@@ -106,7 +98,7 @@ func tenantShares(sum *results.Summary, order []int) plainTable {
 }
 
 // countedTenants returns the number of tenants, from the first on, whose executions were counted under every policy,
-// and of those with a p99 wait: 0 if an earlier version, which did not measure it, made the results.
+// and of those with a p99 wait.
 func countedTenants(sum *results.Summary) (counted, known int) {
 	counted = len(sum.Settings.Tenants) - 1
 	known = counted

@@ -20,7 +20,9 @@ type committer struct {
 	pending int               // number of outcomes not yet committed
 	calls   int               // highest number of batches in flying
 	guarded int               // number of pending outcomes with a Guard of their own: a reaper's
-	dated   bool              // whether retry delays may run from before the commit, or end at multiples of a grain
+	// carriers is, with LeaseConfig.Local, the batch with the outcome of each finished or timed out lease, by slot.
+	carriers []*batch
+	dated    bool // whether retry delays may run from before the commit, or end at multiples of a grain
 }
 
 type batch struct {
@@ -80,7 +82,8 @@ func (c *committer) add(e *Engine, s Slot, l *Lease, err ErrorKind, heldAt Time)
 		c.guarded++
 	}
 	if e.cfg.Lease.Local && s != noSlot {
-		e.leases.slots[s].batch = b
+		c.carriers = append(c.carriers, make([]*batch, max(0, int(s)+1-len(c.carriers)))...)
+		c.carriers[s] = b
 	}
 	c.pending++
 	if len(b.outcomes) >= e.cfg.Commit.Batch {
@@ -243,7 +246,7 @@ func (c *committer) settle(e *Engine, s Slot) {
 	}
 	if h := &e.leases.slots[s]; h.phase == timedOut {
 		h.settled = true
-		h.leave(forBeat)
+		e.leases.beats.leave(s)
 		return
 	}
 	e.leases.release(s)
@@ -282,8 +285,7 @@ func (c *committer) tryAgain(e *Engine, b *batch, pause time.Duration) bool {
 // onExpired drops the outcome of the lease in slot s (of the lease table), which has expired by the node's own clock,
 // unless its batch has been sent already.
 func (c *committer) onExpired(e *Engine, s Slot) {
-	h := e.leases.get(s)
-	b := h.batch
+	h, b := e.leases.get(s), c.carriers[s]
 	if b.sent {
 		return
 	}

@@ -204,47 +204,52 @@ func BenchmarkCommitBacklog(b *testing.B) {
 // grow with how many came and went.
 func TestLeaseQueueForgets(t *testing.T) {
 	var leases leaseTable
-	q := leaseQueue{of: forBeat}
-	for now := range Time(100_000) {
-		s, _ := leases.hold(&Lease{Job: Job{ID: JobID(now + 1)}}, now)
-		q.add(&leases, s, leases.get(s), now)
+	leases.beats.addQueue()
+	brief := func(at Time) {
+		s, _ := leases.hold(&Lease{Job: Job{ID: 8}}, at)
+		leases.beats.add(0, s, at)
 		leases.release(s)
 	}
-	if len(q.ring) > 16 {
-		t.Errorf("room for %d entries, of no lease", len(q.ring))
+	for now := range Time(100_000) {
+		brief(now)
+	}
+	if s, at := leases.beats.first(0); s != noSlot || at != Never {
+		t.Errorf("the first of no lease is in slot %d, at %v", s, at)
 	}
 	kept, _ := leases.hold(&Lease{Job: Job{ID: 7}}, 0)
-	q.add(&leases, kept, leases.get(kept), 100_000)
+	leases.beats.add(0, kept, 100_000)
 	for now := range Time(10_000) {
-		s, _ := leases.hold(&Lease{Job: Job{ID: 8}}, now)
-		q.add(&leases, s, leases.get(s), 100_000+now)
-		leases.release(s)
+		brief(100_000 + now)
 	}
-	if s, first := q.first(&leases); s != kept || first.lease.ID != 7 || len(q.ring) > 16 {
-		t.Errorf("the first is in slot %d, want the lease that is held; room for %d entries", s, len(q.ring))
+	if s, at := leases.beats.first(0); s != kept || at != 100_000 {
+		t.Errorf("the first is in slot %d, at %v, want the lease that is held", s, at)
 	}
-	first, _ := q.first(&leases)
-	leases.slots[first].leave(forBeat)
-	if s, h := q.first(&leases); h != nil {
-		t.Errorf("slot %d is in the queue after the only lease left it", s)
+	if n := cap(leases.beats.entries); n > 16 {
+		t.Errorf("room for %d entries, of one lease", n)
+	}
+	for range 2 { // once more does no harm
+		leases.beats.leave(kept)
+		if s, _ := leases.beats.first(0); s != noSlot {
+			t.Errorf("slot %d is in the queue after the only lease left it", s)
+		}
 	}
 }
 
 // TestLeaseQueueKeepsOrder adds and removes leases at random: those that are held come out in order.
 func TestLeaseQueueKeepsOrder(t *testing.T) {
 	var leases leaseTable
-	q := leaseQueue{of: forBeat}
+	leases.beats.addQueue()
 	var want []JobID
 	for now := range Time(20_000) {
 		s, _ := leases.hold(&Lease{Job: Job{ID: JobID(now + 1)}}, now)
-		q.add(&leases, s, leases.get(s), now/3)
+		leases.beats.add(0, s, now/3)
 		switch {
 		case now%3 == 1:
 			leases.release(s)
 		case now%7 == 2 || len(want) > 300:
-			first, h := q.first(&leases)
-			if h.lease.ID != want[0] {
-				t.Fatalf("job %d is the first, want %d", h.lease.ID, want[0])
+			first, _ := leases.beats.first(0)
+			if id := leases.get(first).lease.ID; id != want[0] {
+				t.Fatalf("job %d is the first, want %d", id, want[0])
 			}
 			leases.release(first)
 			want = append(want[1:], JobID(now+1))
@@ -252,28 +257,24 @@ func TestLeaseQueueKeepsOrder(t *testing.T) {
 			want = append(want, JobID(now+1))
 		}
 	}
-	if len(q.ring) > 8*512 {
-		t.Errorf("room for %d entries, of %d leases", len(q.ring), len(want))
+	if len(want) < 300 || len(leases.beats.entries) > len(want)+2 {
+		t.Errorf("%d entries, of %d leases", len(leases.beats.entries), len(want))
 	}
 }
 
 // TestQueuesOfOneLine lets a slot pass from a lease in one queue of execution timeouts to a lease in another: it is no
 // longer in the first.
 func TestQueuesOfOneLine(t *testing.T) {
-	var leases leaseTable
-	short, long := leaseQueue{of: forTimeout}, leaseQueue{of: forTimeout}
-	s, _ := leases.hold(&Lease{Job: Job{ID: 1}}, 0)
-	short.add(&leases, s, leases.get(s), 1)
-	leases.release(s)
-	if again, _ := leases.hold(&Lease{Job: Job{ID: 2}}, 0); again != s {
-		t.Fatalf("slot %d is free, got %d", s, again)
+	var timeouts leaseQueues
+	short, long := timeouts.addQueue(), timeouts.addQueue()
+	timeouts.add(short, 5, 1)
+	timeouts.leave(5)
+	timeouts.add(long, 5, 2)
+	if s, at := timeouts.first(short); s >= 0 || at != Never {
+		t.Errorf("slot %d is in both queues", s)
 	}
-	long.add(&leases, s, leases.get(s), 2)
-	if _, h := short.first(&leases); h != nil {
-		t.Errorf("job %d is in both queues", h.lease.ID)
-	}
-	if _, h := long.first(&leases); h == nil || h.lease.ID != 2 {
-		t.Error("job 2 is not in its queue")
+	if s, at := timeouts.first(long); s != 5 || at != 2 {
+		t.Errorf("slot %d at %v is the first of its queue, want slot 5 at 2ns", s, at)
 	}
 }
 

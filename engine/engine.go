@@ -41,6 +41,7 @@ func New(cfg Config, driver Driver, now Time) *Engine {
 	}
 	e := &Engine{cfg: cfg, driver: driver, recorder: RecordJobs(cfg.Recorder), now: now, due: now, stale: true}
 	e.leases.idle = cfg.Workers
+	e.leases.beats.addQueue()
 	e.fetch.init(&e.cfg, now)
 	e.run.init(&e.cfg)
 	e.commit.init(&e.cfg)

@@ -5,31 +5,32 @@ import "qsim/engine/heap"
 // expirer gives up the leases that have expired by the node's own wall clock, if LeaseConfig.Local is set: without a
 // call to the store, and without sending it the outcomes of their jobs.
 type expirer struct {
-	due heap.Heap[slotTime] // expiries by the node's wall clock
+	due   heap.Heap[slotTime] // expiries by the node's wall clock
+	until []Time              // by slot, expiry of the lease; Never once that was handled
 }
 
 func (x *expirer) deadline(e *Engine) Time {
-	if _, h := x.first(e); h != nil {
-		return h.due[forExpiry].Add(-e.ahead)
+	if x.first(e) == noSlot {
+		return Never
 	}
-	return Never
+	return x.due[0].at.Add(-e.ahead)
 }
 
-// first returns the lease that expires first by the node's wall clock, with its slot; noSlot and nil if there is none.
-func (x *expirer) first(e *Engine) (Slot, *heldLease) {
+// first returns the slot of the lease that expires first by the node's wall clock; noSlot if there is none.
+func (x *expirer) first(e *Engine) Slot {
 	for len(x.due) > 0 {
-		d := x.due[0]
-		if h := &e.leases.slots[d.slot]; h.due[forExpiry] == d.at {
-			return d.slot, h
+		if d := x.due[0]; x.until[d.slot] == d.at && e.leases.slots[d.slot].phase != unheld {
+			return d.slot
 		}
 		x.due.Pop()
 	}
-	return noSlot, nil
+	return noSlot
 }
 
 // onHeld records the time at which the lease in slot s (of the lease table) expires by the wall clock, for first.
 func (x *expirer) onHeld(e *Engine, s Slot, at Time) {
-	e.leases.slots[s].due[forExpiry] = at
+	x.until = append(x.until, make([]Time, max(0, int(s)+1-len(x.until)))...)
+	x.until[s] = at
 	x.due.Push(slotTime{at, s})
 	e.arm(at.Add(-e.ahead))
 }
@@ -51,19 +52,20 @@ func (x *expirer) onExtended(e *Engine, r *Call) {
 }
 
 func (x *expirer) prolong(e *Engine, s Slot, until Time) {
-	if e.leases.slots[s].due[forExpiry] < until { // else it has none, or a later one
+	if e.leases.slots[s].phase != unheld && x.until[s] < until { // else it has expired, or has a later one
 		x.onHeld(e, s, until)
 	}
 }
 
 func (x *expirer) tick(e *Engine) {
 	for x.deadline(e) <= e.now {
-		s, h := x.first(e)
-		h.leave(forExpiry)
+		s := x.first(e)
+		h := e.leases.get(s)
+		x.until[s] = Never
 		if h.lost || h.settled {
 			continue
 		}
-		h.leave(forBeat)
+		e.leases.beats.leave(s)
 		if h.phase == finished || h.phase == timedOut {
 			e.commit.onExpired(e, s)
 			continue

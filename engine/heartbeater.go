@@ -5,10 +5,9 @@ import "slices"
 // heartbeater extends each held lease every LeaseConfig.Heartbeat, counted from the answer to its claim, and cancels
 // the jobs whose lease turns out to be lost. A lost heartbeat is not repeated: the next one is soon.
 type heartbeater struct {
-	nodeAt Time       // time of the next heartbeat of the node, with LeaseConfig.OfNode
-	pulse  pulse      // timer of the node's heartbeats
-	due    leaseQueue // without LeaseConfig.OfNode: held leases, next heartbeat first
-	flying []beat     // heartbeat calls under way, in the order in which they were sent
+	nodeAt Time   // time of the next heartbeat of the node, with LeaseConfig.OfNode
+	pulse  pulse  // timer of the node's heartbeats
+	flying []beat // heartbeat calls under way, in the order in which they were sent
 }
 
 // beat is a heartbeat call under way.
@@ -27,32 +26,29 @@ type slotKey struct {
 
 func (h *heartbeater) init(cfg *Config, now Time) {
 	h.nodeAt, h.pulse.timer = Never, beats
-	h.due.of = forBeat
 	if cfg.Lease.OfNode {
 		h.nodeAt = now
 	}
 }
 
 func (h *heartbeater) deadline(e *Engine) Time {
-	d := h.nodeAt
-	if _, l := h.due.first(&e.leases); l != nil {
-		d = min(d, l.due[forBeat])
-	}
+	_, d := e.leases.beats.first(0)
+	d = min(d, h.nodeAt)
 	if len(h.flying) > 0 {
 		d = min(d, h.flying[0].lostAt) // sent in order, all time out alike
 	}
 	return d
 }
 
-func (h *heartbeater) onHeld(e *Engine, s Slot, l *heldLease) {
+func (h *heartbeater) onHeld(e *Engine, s Slot) {
 	if e.cfg.Lease.Heartbeat > 0 && !e.cfg.Lease.OfNode {
-		h.enlist(e, s, l, e.now)
+		h.enlist(e, s, e.now)
 	}
 }
 
-func (h *heartbeater) enlist(e *Engine, s Slot, l *heldLease, from Time) {
+func (h *heartbeater) enlist(e *Engine, s Slot, from Time) {
 	at := from.Add(e.cfg.Lease.Heartbeat)
-	h.due.add(&e.leases, s, l, at)
+	e.leases.beats.add(0, s, at)
 	e.arm(at)
 }
 
@@ -68,10 +64,11 @@ func (h *heartbeater) tick(e *Engine) {
 		h.send(e, c)
 	}
 	var c *Call
-	for s, l := h.due.first(&e.leases); l != nil && l.due[forBeat] <= e.now; s, l = h.due.first(&e.leases) {
+	for s, at := e.leases.beats.first(0); at <= e.now; s, at = e.leases.beats.first(0) {
+		e.leases.beats.leave(s)
+		l := &e.leases.slots[s]
 		if longest := e.cfg.Lease.Max; longest > 0 && e.now.Add(e.cfg.Lease.TTL).Sub(l.heldAt) > longest {
-			l.leave(forBeat) // it must lapse
-			continue
+			continue // it must lapse
 		}
 		if c == nil {
 			c = h.call(e)
@@ -79,7 +76,7 @@ func (h *heartbeater) tick(e *Engine) {
 		c.extends, c.Keys = append(c.extends, slotKey{s, l.lease.Key()}), append(c.Keys, l.lease.Key())
 		// A process that was frozen skips the heartbeats it missed: otherwise the
 		// list would lose its order.
-		h.enlist(e, s, l, max(l.due[forBeat], e.now))
+		h.enlist(e, s, max(at, e.now))
 	}
 	if c != nil {
 		h.send(e, c)
@@ -121,7 +118,7 @@ func (h *heartbeater) onExtended(e *Engine, r *Call) {
 		if l.phase == finished || l.settled {
 			continue // its commit will be refused
 		}
-		l.leave(forBeat)
+		e.leases.beats.leave(x.slot)
 		e.run.onLost(e, x.slot)
 	}
 }

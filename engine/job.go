@@ -129,10 +129,10 @@ type Lease struct {
 	Job
 	Token Token
 	Ref   uint32 // the store's handle of the job, see LeaseKey
-	// Holder is, in the answer to Recover, the engine that held the lease until it expired.
-	Holder EngineID
 	// Shed is set, in the answer to Claim, for a job that the claim buried in place of leasing it: see Term.Shed.
 	Shed bool
+	// Holder is, in the answer to Recover, the engine that held the lease until it expired.
+	Holder EngineID
 }
 
 // LeaseKey identifies a lease by the job's ID and the fencing token, without the other fields of the job.

@@ -1,23 +1,8 @@
 package engine
 
-// purpose names a wait of a lease held by an engine: for a worker, its due time, heartbeat, timeout or expiry.
-type purpose uint8
-
-const (
-	forWorker  purpose = iota // buffered leases, by a number in place of a time: many may join at one instant
-	forDue                    // leases claimed before they are due
-	forBeat                   // leases by their next heartbeat
-	forTimeout                // running leases by their execution timeout: a queue for each length of it
-	forExpiry                 // leases by their expiry by the node's own wall clock
-	numPurposes
-)
-
-// nothing holds the due times of a lease that waits for nothing.
-var nothing = [numPurposes]Time{Never, Never, Never, Never, Never}
-
-// slotTime is the entry of the lease in a slot of the lease table in a queue or a heap, by time. It is void once the
-// lease has another time for that purpose: void entries are not searched for, but skipped when they reach the front. An
-// entry of an earlier lease of the slot stands for the present one if that has the same time: whichever comes first.
+// slotTime is the entry of the lease in a slot of the lease table in a heap, by time. It is void once the lease has
+// another time: void entries are not searched for, but skipped when they reach the front. An entry of an earlier lease
+// of the slot stands for the present one if that has the same time: whichever comes first.
 type slotTime struct {
 	at   Time
 	slot Slot
@@ -26,53 +11,50 @@ type slotTime struct {
 // Before reports whether a is due before b: by time, then by slot.
 func (a slotTime) Before(b slotTime) bool { return a.at < b.at || a.at == b.at && a.slot < b.slot }
 
-// leaseQueue is a queue of held leases for a purpose, to which they are added in the order of their times.
-type leaseQueue struct {
-	of         purpose
-	ring       []slotTime // its length is a power of two
-	head, tail uint64     // number of the first entry, and of the next to come
+// leaseQueues is one or more queues of held leases, to which they are added in the order of their times. A lease is in
+// one of the queues, or in none. Its time lies beside the lease table, so that no lease is read to leave or to search.
+type leaseQueues struct {
+	queues  int      // number of queues
+	entries []waiter // first those of the queues, then those of the leases, by slot
 }
 
-// add appends the held lease h, in slot s of the lease table, to a queue of leases, for the time at.
-func (q *leaseQueue) add(t *leaseTable, s Slot, h *heldLease, at Time) {
-	if q.tail-q.head == uint64(len(q.ring)) {
-		q.tidy(t)
-	}
-	q.ring[q.tail&uint64(len(q.ring)-1)] = slotTime{at, s}
-	q.tail++
-	h.due[q.of] = at
+// waiter is an entry in a doubly linked list that is closed to a circle: the list of a queue, which begins and ends at
+// the entry of that queue, or, of a lease in no queue, a list of one.
+type waiter struct {
+	at         Time
+	prev, next int32
 }
 
-// first returns the slot and the lease at the front of a queue of leases; noSlot and nil if it is empty.
-func (q *leaseQueue) first(t *leaseTable) (Slot, *heldLease) {
-	for ; q.head != q.tail; q.head++ {
-		d := &q.ring[q.head&uint64(len(q.ring)-1)]
-		if h := &t.slots[d.slot]; h.due[q.of] == d.at {
-			return d.slot, h
-		}
-	}
-	return noSlot, nil
+// addQueue adds an empty queue, to which its number refers, before any lease is added.
+func (q *leaseQueues) addQueue() int {
+	q.entries = append(q.entries, waiter{Never, int32(q.queues), int32(q.queues)})
+	q.queues++
+	return q.queues - 1
 }
 
-// tidy makes room in a full queue of leases: it removes the void entries, and doubles the ring unless those were more
-// than seven eighths of it.
-func (q *leaseQueue) tidy(t *leaseTable) {
-	to, mask := q.head, uint64(len(q.ring)-1)
-	for from := q.head; from != q.tail; from++ {
-		if d := q.ring[from&mask]; t.slots[d.slot].due[q.of] == d.at {
-			q.ring[to&mask] = d
-			to++
-		}
+// add appends the lease in slot s of the lease table, which is in no queue, to queue number to, for the time at.
+func (q *leaseQueues) add(to int, s Slot, at Time) {
+	i := int(s) + q.queues
+	for n := int32(len(q.entries)); int(n) <= i; n++ {
+		q.entries = append(q.entries, waiter{Never, n, n})
 	}
-	q.tail = to
-	if size := to - q.head; 8*size >= uint64(len(q.ring)) {
-		grown := make([]slotTime, max(16, 2*len(q.ring)))
-		for i := q.head; i != to; i++ {
-			grown[i&uint64(len(grown)-1)] = q.ring[i&mask]
-		}
-		q.ring = grown
+	end := &q.entries[to]
+	q.entries[end.prev].next = int32(i)
+	q.entries[i] = waiter{at, end.prev, int32(to)}
+	end.prev = int32(i)
+}
+
+// leave removes the lease in slot s of the lease table from its queue, if it is in any.
+func (q *leaseQueues) leave(s Slot) {
+	if i := int(s) + q.queues; i < len(q.entries) {
+		x := &q.entries[i]
+		q.entries[x.prev].next, q.entries[x.next].prev = x.next, x.prev
+		x.prev, x.next = int32(i), int32(i)
 	}
 }
 
-// leave removes a lease, if it is in it, from the queue for a purpose.
-func (h *heldLease) leave(of purpose) { h.due[of] = Never }
+// first returns the slot of the lease at the front of a queue and its time; a negative slot and Never if it is empty.
+func (q *leaseQueues) first(of int) (Slot, Time) {
+	i := q.entries[of].next
+	return Slot(int(i) - q.queues), q.entries[i].at
+}

@@ -72,30 +72,36 @@ func TestBufferedInOrder(t *testing.T) {
 func TestDueOnce(t *testing.T) {
 	type lease struct {
 		slot Slot
-		due  [numPurposes]Time
+		due  [3]Time // by queue
 	}
 	var leases leaseTable
-	queues := []*leaseQueue{{of: forTimeout}, {of: forTimeout}, {of: forBeat}}
-	after := []Time{5, 3, 4}
+	var timeouts leaseQueues
+	type queue struct {
+		of     *leaseQueues
+		number int
+		after  Time
+	}
+	queues := []queue{{&timeouts, timeouts.addQueue(), 5}, {&timeouts, timeouts.addQueue(), 3}, {&leases.beats, leases.beats.addQueue(), 4}}
+	const beats = 2
 	held := map[JobID]*lease{}
 	draw := rand.New(rand.NewPCG(5, 5))
 	job, came := JobID(0), 0
-	add := func(id JobID, queue int, at Time) {
-		q, l := queues[queue], held[id]
-		l.due[q.of] = at
-		q.add(&leases, l.slot, leases.get(l.slot), at)
+	add := func(id JobID, i int, now Time) {
+		q, l := queues[i], held[id]
+		l.due[i] = now + q.after
+		q.of.add(q.number, l.slot, l.due[i])
 	}
 	for now := range Time(1000) {
 		for i, q := range queues {
-			for s, h := q.first(&leases); h != nil && h.due[q.of] <= now; s, h = q.first(&leases) {
-				id := h.lease.ID
-				if l := held[id]; l.slot != s || l.due[q.of] != now {
-					t.Fatalf("%d: job %d in slot %d is due, want slot %d at %d", now, id, s, l.slot, l.due[q.of])
+			for s, at := q.of.first(q.number); at <= now; s, at = q.of.first(q.number) {
+				id := leases.get(s).lease.ID
+				if l := held[id]; l.slot != s || at != now || l.due[i] != now {
+					t.Fatalf("%d: job %d in slot %d is due at %v, want slot %d at %d", now, id, s, at, l.slot, l.due[i])
 				}
 				came++
-				h.leave(q.of)
-				if held[id].due[q.of] = Never; q.of == forBeat {
-					add(id, i, now+after[i])
+				q.of.leave(s)
+				if held[id].due[i] = Never; i == beats {
+					add(id, i, now)
 				}
 			}
 		}
@@ -107,36 +113,19 @@ func TestDueOnce(t *testing.T) {
 		for range draw.IntN(12) {
 			id := job - JobID(draw.IntN(9))
 			if l := held[id]; l != nil && draw.IntN(2) == 0 {
+				timeouts.leave(l.slot)
 				leases.release(l.slot)
 				delete(held, id)
 				continue
 			}
 			job++
 			s, _ := leases.hold(&Lease{Job: Job{ID: job}}, now)
-			held[job] = &lease{s, nothing}
-			for _, queue := range []int{draw.IntN(2), 2} {
-				add(job, queue, now+after[queue])
-			}
+			held[job] = &lease{s, [3]Time{Never, Never, Never}}
+			add(job, draw.IntN(2), now)
+			add(job, beats, now)
 		}
 	}
 	if came < 1000 {
 		t.Errorf("%d leases came", came)
-	}
-}
-
-// TestLeaseQueueGrowsInTime fills a queue of leases but for a void entry and adds more: it doubles at once, since it would
-// look for void entries at each further lease otherwise.
-func TestLeaseQueueGrowsInTime(t *testing.T) {
-	var leases leaseTable
-	q := leaseQueue{of: forBeat}
-	for n := range 1025 {
-		s, h := leases.hold(&Lease{Job: Job{ID: JobID(n + 1)}}, 0)
-		q.add(&leases, s, h, Time(n))
-		if n == 1000 {
-			leases.release(s)
-		}
-	}
-	if len(q.ring) != 2048 || q.tail-q.head != 1024 {
-		t.Errorf("room for %d entries, of which %d are taken, want 2048 and 1024", len(q.ring), q.tail-q.head)
 	}
 }

@@ -10,26 +10,21 @@ import (
 // runner gives leased jobs to workers, watches execution timeouts, and passes outcomes to the committer.
 type runner struct {
 	scheduled heap.Heap[slotTime] // leases claimed before they are due, by due time, then by slot
-	line      leaseQueue          // buffered leases, first in first out
-	joined    Time                // number of leases that have joined the line
-	timeouts  []timeout           // one for each distinct execution timeout
-	byKind    []int               // by job kind: index into timeouts, or noTimeout
-}
-
-// timeout is one of the lengths of execution timeouts, with the queue of the running leases to which it applies.
-type timeout struct {
-	after time.Duration
-	due   leaseQueue
+	line      leaseQueues         // buffered leases, first in first out, in one queue
+	timeouts  leaseQueues         // running leases by their execution timeout, a queue for each distinct length
+	lengths   []time.Duration     // length of the timeouts in each queue
+	byKind    []int               // by job kind: index into lengths, or noTimeout
 }
 
 const noTimeout = -1
 
 func (r *runner) init(cfg *Config) {
+	r.line.addQueue()
 	for _, k := range cfg.Kinds {
-		at := slices.IndexFunc(r.timeouts, func(t timeout) bool { return t.after == k.Timeout })
+		at := slices.Index(r.lengths, k.Timeout)
 		if k.Timeout > 0 && at == noTimeout {
-			at = len(r.timeouts)
-			r.timeouts = append(r.timeouts, timeout{k.Timeout, leaseQueue{of: forTimeout}})
+			at = r.timeouts.addQueue()
+			r.lengths = append(r.lengths, k.Timeout)
 		}
 		r.byKind = append(r.byKind, at)
 	}
@@ -40,10 +35,9 @@ func (r *runner) deadline(e *Engine) Time {
 	if len(r.scheduled) > 0 {
 		d = r.scheduled[0].at
 	}
-	for i := range r.timeouts {
-		if _, h := r.timeouts[i].due.first(&e.leases); h != nil {
-			d = min(d, h.due[forTimeout])
-		}
+	for i := range r.lengths {
+		_, at := r.timeouts.first(i)
+		d = min(d, at)
 	}
 	return d
 }
@@ -52,10 +46,10 @@ func (r *runner) deadline(e *Engine) Time {
 // KindConfig it ends the attempt, or only cancels its handler.
 func (r *runner) tick(e *Engine) {
 	r.placeScheduled(e)
-	for i := range r.timeouts {
-		t := &r.timeouts[i].due
-		for s, h := t.first(&e.leases); h != nil && h.due[forTimeout] <= e.now; s, h = t.first(&e.leases) {
-			h.leave(forTimeout)
+	for i := range r.lengths {
+		for s, at := r.timeouts.first(i); at <= e.now; s, at = r.timeouts.first(i) {
+			r.timeouts.leave(s)
+			h := &e.leases.slots[s]
 			if h.lost {
 				continue // it has been told to stop
 			}
@@ -84,7 +78,7 @@ func (r *runner) timeOut(e *Engine, s Slot, h *heldLease) {
 // by the wall clock, for LeaseConfig.Local.
 func (r *runner) take(e *Engine, l *Lease, expiry Time) {
 	s, h := e.leases.hold(l, e.now)
-	e.heartbeat.onHeld(e, s, h)
+	e.heartbeat.onHeld(e, s)
 	if e.cfg.Lease.Local {
 		e.expire.onHeld(e, s, expiry)
 		if expiry.Add(-e.ahead) <= e.now { // the answer was too long on its way
@@ -108,17 +102,15 @@ func (r *runner) place(e *Engine, s Slot, h *heldLease) {
 	}
 	h.phase = buffered
 	e.leases.waiting++
-	r.joined++
-	r.line.add(&e.leases, s, h, r.joined)
+	r.line.add(0, s, e.now)
 }
 
 func (r *runner) start(e *Engine, s Slot, h *heldLease) {
 	h.phase = running
 	e.leases.idle--
 	if i := r.byKind[min(int(h.lease.Kind), len(r.byKind)-1)]; i != noTimeout {
-		t := &r.timeouts[i]
-		at := e.now.Add(t.after)
-		t.due.add(&e.leases, s, h, at)
+		at := e.now.Add(r.lengths[i])
+		r.timeouts.add(i, s, at)
 		e.arm(at)
 	}
 	if e.cfg.Lease.AckAtStart {
@@ -141,7 +133,7 @@ func (r *runner) onFinished(e *Engine, s Slot, err ErrorKind, ran time.Duration)
 	if !freed {
 		e.leases.idle++
 	}
-	h.leave(forTimeout)
+	r.timeouts.leave(s)
 	switch {
 	case h.phase == timedOut && h.settled, h.lost && h.phase == running:
 		e.leases.release(s)
@@ -174,17 +166,17 @@ func (r *runner) next(e *Engine, busy bool) {
 
 // nextInLine removes and returns the first of the buffered leases (claimed ahead); there must be one.
 func (r *runner) nextInLine(e *Engine) (Slot, *heldLease) {
-	s, h := r.line.first(&e.leases)
-	h.leave(forWorker)
+	s, _ := r.line.first(0)
+	r.line.leave(s)
 	e.leases.waiting--
-	return s, h
+	return s, e.leases.get(s)
 }
 
 // holdUntilDue makes a job that was claimed before it is due (see StoreOptions.Held) wait in its slot s (of the lease
 // table) until then. It occupies no worker and no prefetch slot, and policies do not count it as in flight.
 func (r *runner) holdUntilDue(e *Engine, s Slot, h *heldLease) {
-	at := e.now.Add(-h.lease.Waited)
-	h.phase, h.due[forDue] = scheduled, at
+	at := h.dueAt()
+	h.phase = scheduled
 	e.leases.inFlight[h.lease.Class()]--
 	r.scheduled.Push(slotTime{at, s})
 	e.arm(at)
@@ -195,8 +187,7 @@ func (r *runner) holdUntilDue(e *Engine, s Slot, h *heldLease) {
 func (r *runner) placeScheduled(e *Engine) {
 	for len(r.scheduled) > 0 && (r.scheduled[0].at <= e.now || e.stopping) {
 		d := r.scheduled.Pop()
-		if h := &e.leases.slots[d.slot]; h.due[forDue] == d.at {
-			h.leave(forDue)
+		if h := &e.leases.slots[d.slot]; h.phase == scheduled && h.dueAt() == d.at {
 			e.leases.inFlight[h.lease.Class()]++
 			r.place(e, d.slot, h)
 		}
@@ -222,6 +213,7 @@ func (r *runner) onLost(e *Engine, s Slot) {
 	case scheduled:
 		e.leases.release(s)
 	case buffered:
+		r.line.leave(s)
 		e.leases.waiting--
 		e.leases.release(s)
 	case running, timedOut:

@@ -252,7 +252,7 @@ func TestInterruptPlay(t *testing.T) {
 
 // TestInterruptedVerify: an interrupt ends qsim verify with the rows so far, and with that promise alone.
 func TestInterruptedVerify(t *testing.T) {
-	stdout, stderr, code := interrupted(t, []string{"verify", "--full", "trace", "mmc", "--progress", "always"},
+	stdout, stderr, code := interrupted(t, []string{"verify", "--full", "wrr.3", "weighted_sat.1", "--progress", "always"},
 		[]string{" 1/"})
 	if code != int(ui.ExitInterrupted) || !strings.Contains(stdout, " met") ||
 		!strings.Contains(stderr, "interrupted: the rows so far are printed; once more to quit at once") {

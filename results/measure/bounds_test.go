@@ -227,8 +227,8 @@ func TestStrangeNodes(t *testing.T) {
 	m := newMachines(2, 3)
 	for _, node := range []int{-1, 2} {
 		m.turn(0, node, true)
-		if !m.alive(engine.NewEngineID(int32(node), 0)) || m.capacity != 6 {
-			t.Errorf("node %d: alive %v, %d workers", node, m.alive(engine.NewEngineID(int32(node), 0)), m.capacity)
+		if !m.alive(engine.NewEngineID(int32(node), 0)) || m.idle != 6 {
+			t.Errorf("node %d: alive %v, %d workers", node, m.alive(engine.NewEngineID(int32(node), 0)), m.idle)
 		}
 	}
 }

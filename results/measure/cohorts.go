@@ -10,15 +10,15 @@ import (
 // is all jobs counted by the same sets: of one class and tenant, where sets tell these apart, and enqueued between the
 // same two window edges.
 type cohorts struct {
-	lists   []*membership // by cohort; nil: no set counts its jobs
-	low     engine.Time   // the earlier of the two edges between which the latest job was enqueued
-	span    uint64        // time from there to the later one, which may be longer than an engine.Time
-	stretch uint32        // index of that span between edges
-	alike   bool          // no set is narrowed to a class or tenant: each span between edges is one cohort
-	kinds   uint32        // number of classes told apart, plus 1 for all others
-	named   uint32        // number of tenants named by a set, plus 1 for all others
-	slots   []uint32      // by tenant, its index among the named tenants; 0, or beyond the end: not named
-	edges   []engine.Time
+	lists []*membership // by cohort; nil: no set counts its jobs
+	low   engine.Time   // the earlier of the two edges between which the latest job was enqueued
+	span  uint64        // time from there to the later one, which may be longer than an engine.Time
+	here  []*membership // the lists of the cohorts between these edges
+	alike bool          // no set is narrowed to a class or tenant: each span between edges is one cohort
+	kinds uint32        // number of classes told apart, plus 1 for all others
+	named uint32        // number of tenants named by a set, plus 1 for all others
+	slots []uint32      // by tenant, its index among the named tenants; 0, or beyond the end: not named
+	edges []engine.Time
 }
 
 // membership is a list of the job sets that count a job, each followed by the next.
@@ -59,15 +59,15 @@ func newCohorts(sets []*jobSet) cohorts {
 	return c
 }
 
-// of returns the index of a job's cohort (jobs counted by the same job sets), given its enqueue time, class and tenant.
-func (c *cohorts) of(enqueued engine.Time, kind engine.Kind, tenant engine.TenantID) uint32 {
+// setsOf returns the job sets that count a job, given its enqueue time, class and tenant.
+func (c *cohorts) setsOf(enqueued engine.Time, kind engine.Kind, tenant engine.TenantID) *membership {
 	if uint64(enqueued-c.low) >= c.span {
 		c.seek(enqueued)
 	}
 	if c.alike {
-		return c.stretch
+		return c.here[0]
 	}
-	return (c.stretch*c.kinds+min(uint32(kind), c.kinds-1))*c.named + element(c.slots, tenant)
+	return c.here[min(uint32(kind), c.kinds-1)*c.named+element(c.slots, tenant)]
 }
 
 // seek finds the two window edges around an enqueue time and remembers them, since the next jobs mostly lie there too.
@@ -77,7 +77,7 @@ func (c *cohorts) seek(enqueued engine.Time) {
 		i++
 	}
 	high := engine.Never
-	c.stretch, c.low = uint32(i), -engine.Never
+	c.here, c.low = c.lists[i*int(c.kinds*c.named):], -engine.Never
 	if i > 0 {
 		c.low = c.edges[i-1]
 	}

@@ -26,11 +26,11 @@ type Collector struct {
 	end      engine.Time
 
 	clock
+	cohorts
 	views     []*view // whole, then those of the classes and tenants in queries, see view.next
 	whole     *view   // view of all jobs
 	starving  starving
 	sets      []*jobSet // sets of jobs by enqueue time; the first is of the whole run
-	cohorts   cohorts
 	questions []question
 
 	known   jobTable
@@ -66,7 +66,10 @@ func NewCollector(s *Settings, policy int) *Collector {
 	if s.Bucket > 0 {
 		all.series = &seriesSum{bucket: s.Bucket, next: engine.Time(s.Bucket), lowest: bucketCount}
 		if n := len(s.Classes); n > 1 && n <= MostClassSeries {
-			all.series.classes, all.series.Classes = make([]dense, n), make([][]float64, n)
+			all.series.Classes = make([][]float64, n)
+		}
+		for range len(all.series.Classes) + 1 {
+			all.series.waits = append(all.series.waits, new(dense))
 		}
 	}
 	c.whole, c.views = all, []*view{all}
@@ -146,11 +149,6 @@ func (c *Collector) leave(u *unfinished.Job) {
 			s.undecided++
 		}
 	}
-}
-
-// setsOf returns the job sets that count a job, given its enqueue time, class and tenant.
-func (c *Collector) setsOf(enqueued engine.Time, kind engine.Kind, tenant engine.TenantID) *membership {
-	return c.cohorts.lists[c.cohorts.of(enqueued, kind, tenant)]
 }
 
 // Totals are counts of a whole run, kept for every run, so that checks can compare them with counts of their own.

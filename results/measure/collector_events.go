@@ -105,20 +105,19 @@ func (c *Collector) Leased(at engine.Time, _ int32, l *engine.Lease) {
 	j.leased, j.started, j.runs, j.lost, j.ended = true, false, false, false, false
 	j.expires = at.Add(c.lease)
 	j.pending++
-	j.cohort = c.cohorts.of(k.enqueued, l.Kind, l.Tenant)
-	sets := c.cohorts.lists[j.cohort]
-	for s := sets; s != nil; s = s.next {
+	j.sets = c.setsOf(k.enqueued, l.Kind, l.Tenant)
+	for s := j.sets; s != nil; s = s.next {
 		s.claimed(&k)
 	}
 	if c.copyOf(l.ID) > 0 {
-		c.onCopyClaimed(&k, sets)
+		c.onCopyClaimed(&k, j.sets)
 	}
 }
 
 // Started counts a worker that becomes busy with an execution, for engine.JobRecorder.
 func (c *Collector) Started(at engine.Time, _ int32, _ engine.Slot, l *engine.Lease, _ time.Duration) {
 	c.pass(at)
-	c.machines.change(c.now, 1, 0)
+	c.machines.change(c.now, -1)
 	c.whole.change(busyArea, 1)
 	for v := c.whole.next; v != nil; v = v.next {
 		if v.has(l.Kind, l.Tenant) {
@@ -143,7 +142,7 @@ func (c *Collector) Started(at engine.Time, _ int32, _ engine.Slot, l *engine.Le
 	j.started, j.runs = true, true
 	waited := max(int64(at-j.readySince), 0)
 	bucket := bucketOf(waited)
-	for s := c.cohorts.lists[j.cohort]; s != nil; s = s.next {
+	for s := j.sets; s != nil; s = s.next {
 		s.recorded[startWait].record(bucket, waited)
 	}
 }
@@ -155,7 +154,7 @@ func (c *Collector) Finished(
 ) {
 	c.pass(at)
 	workers := c.workersOf(workerSlot{node, slot})
-	c.machines.change(c.now, -workers, 0)
+	c.machines.change(c.now, workers)
 	j := c.known.find(l.ID)
 	first := err == engine.NoError && j != nil && j.successes == 0
 	c.whole.ended(l.Tenant, err, first, workers)
@@ -172,12 +171,11 @@ func (c *Collector) Finished(
 		j.running--
 	}
 	j.runs = j.runs && j.token != l.Token
-	sets := c.cohorts.lists[j.cohort]
-	for s := sets; s != nil; s = s.next {
+	for s := j.sets; s != nil; s = s.next {
 		s.busy += float64(ran)
 	}
 	if err != died && err != engine.Canceled && j.lapsed(l.Delivery) {
-		for s := sets; s != nil; s = s.next {
+		for s := j.sets; s != nil; s = s.next {
 			s.lapsed++
 		}
 	}
@@ -194,7 +192,7 @@ func (c *Collector) onSuccess(at engine.Time, j *knownJob, l *engine.Lease, ran 
 	c.succeeded++
 	j.remember(l.Token, ran, at)
 	if j.acked == l.Token {
-		for s := c.cohorts.lists[j.cohort]; s != nil; s = s.next {
+		for s := j.sets; s != nil; s = s.next {
 			s.accepted += float64(ran)
 		}
 	}
@@ -209,7 +207,7 @@ func (c *Collector) onSuccess(at engine.Time, j *knownJob, l *engine.Lease, ran 
 func (c *Collector) onDuplicate(j *knownJob, l *engine.Lease, ran time.Duration) {
 	twice := !j.twice && c.appliesAgain(j, l, ran)
 	j.twice = j.twice || twice
-	for s := c.cohorts.lists[j.cohort]; s != nil; s = s.next {
+	for s := j.sets; s != nil; s = s.next {
 		s.duplicates++
 		s.causes[j.cause]++
 		if twice {
@@ -238,7 +236,7 @@ func (c *Collector) Committed(at engine.Time, _ int32, kind engine.EventKind, o 
 	var sets *membership
 	ran := time.Duration(0)
 	if j != nil {
-		sets = c.cohorts.lists[j.cohort]
+		sets = j.sets
 		ran = j.commit(kind, o)
 	} else {
 		sets = c.setsOf(at-engine.Time(r.Age), o.Kind, o.Tenant)

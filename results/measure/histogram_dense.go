@@ -2,6 +2,7 @@ package measure
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"qsim/results/plain"
@@ -32,26 +33,36 @@ func (d *dense) reset(lowest int) {
 	}
 }
 
-// quantile returns what Histogram.Quantile returns of the durations recorded; 0 of none.
-func (d *dense) quantile(q float64) time.Duration {
-	rank := rankOf(q, d.total.N)
-	seen, above := uint64(0), d.total.N-rank // as in Histogram.atRank
+// quantileOf returns what Histogram.Quantile returns of the durations recorded in all of a list together; 0 of none.
+func quantileOf(q float64, list ...*dense) time.Duration {
+	var all total
+	zeros := uint64(0)
+	for _, d := range list {
+		all.merge(&d.total)
+		zeros += uint64(d.counts[0])
+	}
+	rank := rankOf(q, all.N)
+	seen, above := uint64(0), all.N-rank // as in Histogram.atRank
 	switch {
 	case above == 0:
-		return time.Duration(d.total.Longest)
-	case rank <= uint64(d.counts[0]):
+		return time.Duration(all.Longest)
+	case rank <= zeros:
 		return 0
 	}
-	for i := bucketOf(d.total.Longest); ; i-- {
-		if seen += uint64(d.counts[i]); seen > above {
-			return time.Duration(min(bucketMiddle(i), d.total.Longest))
+	for i := bucketOf(all.Longest); ; i-- {
+		for _, d := range list {
+			seen += uint64(d.counts[i])
+		}
+		if seen > above {
+			return time.Duration(min(bucketMiddle(i), all.Longest))
 		}
 	}
 }
 
-// seconds returns a quantile in seconds; NaN without durations.
-func (d *dense) seconds(q float64) float64 {
-	return plain.Either(d.total.N == 0, math.NaN(), d.quantile(q).Seconds())
+// secondsOf returns a quantile of the durations in a list of recordings in seconds; NaN without durations.
+func secondsOf(q float64, list ...*dense) float64 {
+	none := !slices.ContainsFunc(list, func(d *dense) bool { return d.total.N > 0 })
+	return plain.Either(none, math.NaN(), quantileOf(q, list...).Seconds())
 }
 
 // histogram returns the durations recorded as a Histogram.

@@ -14,8 +14,8 @@ type knownJob struct {
 	readySince engine.Time  // start of the wait that the latest claim ended
 	token      engine.Token // fencing token of the latest claim
 	expires    engine.Time  // latest known expiry of that lease
-	next       uint32       // index of the next job of the same hash, or of the next free entry, see jobTable
-	cohort     uint32       // index of the job's cohort, see cohorts
+	next       *knownJob    // the next job of the same hash, or the next free entry, see jobTable
+	sets       *membership  // the job sets that count the job
 	running    uint16       // executions under way
 	pending    uint16       // claims whose execution has not started, and perhaps never will
 	successes  uint16       // executions that ended in success
@@ -81,75 +81,74 @@ func (j *knownJob) commit(kind engine.EventKind, o *engine.Outcome) (ran time.Du
 	return 0
 }
 
-// jobTable is a hash table of jobs by ID. The jobs lie in a list whose free places are reused, the latest first, and
-// are linked by hash: at most one job for four hashes, so that most are alone. Pointers to jobs are valid until the
-// next put or remove.
+// jobTable is a hash table of jobs by ID: lists of the jobs of equal hash, whose entries are reused. It has four lists
+// for each entry, so that most jobs are alone in theirs. A pointer to a job is valid until the job is removed.
 type jobTable struct {
-	jobs  []knownJob // from index 1 on; the first entry is no job
-	free  uint32     // index of the first free entry in jobs, linked by next; 0: none
-	heads []uint32   // by hash, index of the first job, linked by next; 0: none
-	shift uint       // 64 − log2(len(heads))
+	heads   []*knownJob // by hash, the first job, linked by next; nil: none
+	free    *knownJob   // the first free entry, linked by next; nil: none
+	entries int         // jobs in the lists, and free entries
+	shift   uint        // 64 − log2(len(heads))
 }
 
-func newJobTable() jobTable {
-	return jobTable{jobs: make([]knownJob, 1), heads: make([]uint32, 512), shift: 64 - 9}
-}
+func newJobTable() jobTable { return jobTable{heads: make([]*knownJob, 512), shift: 64 - 9} }
 
-// hash returns the hash of a job ID, an index in heads, by Fibonacci hashing.
-func (t *jobTable) hash(id engine.JobID) int {
-	return int(uint64(id) * 0x9e3779b97f4a7c15 >> (t.shift & 63))
+// list returns the list of the jobs whose hash is that of a job ID, by Fibonacci hashing.
+func (t *jobTable) list(id engine.JobID) **knownJob {
+	return &t.heads[uint64(id)*0x9e3779b97f4a7c15>>(t.shift&63)]
 }
 
 // find returns the job with that ID, nil if the table has none.
 func (t *jobTable) find(id engine.JobID) *knownJob {
-	for at := t.heads[t.hash(id)]; at != 0; {
-		j := &t.jobs[at]
-		if j.id == id {
-			return j
-		}
-		at = j.next
+	j := *t.list(id)
+	for j != nil && j.id != id {
+		j = j.next
 	}
-	return nil
+	return j
 }
 
 // put returns the job with that ID, a new entry if the table had none.
 func (t *jobTable) put(id engine.JobID) *knownJob {
-	if j := t.find(id); j != nil {
-		return j
-	}
-	at := t.free
-	if at == 0 {
-		at = uint32(len(t.jobs))
-		if 4*len(t.jobs) > len(t.heads) {
-			t.grow()
+	list := t.list(id)
+	for j := *list; j != nil; j = j.next {
+		if j.id == id {
+			return j
 		}
-		t.jobs = append(t.jobs, knownJob{})
 	}
-	j, head := &t.jobs[at], &t.heads[t.hash(id)]
+	j := t.free
+	if j == nil {
+		j = new(knownJob)
+		if t.entries++; 4*t.entries > len(t.heads) {
+			t.grow()
+			list = t.list(id)
+		}
+	}
 	t.free = j.next
 	*j = knownJob{}
-	j.id, j.next, *head = id, *head, at
+	j.id, j.next, *list = id, *list, j
 	return j
 }
 
-// grow doubles the hash table, while no entry of the list of jobs is free.
+// grow doubles the number of lists.
 func (t *jobTable) grow() {
-	t.heads, t.shift = make([]uint32, 2*len(t.heads)), t.shift-1
-	for at := 1; at < len(t.jobs); at++ {
-		j := &t.jobs[at]
-		head := &t.heads[t.hash(j.id)]
-		j.next, *head = *head, uint32(at)
+	lists := t.heads
+	t.heads, t.shift = make([]*knownJob, 2*len(lists)), t.shift-1
+	for _, j := range lists {
+		for j != nil {
+			next, list := j.next, t.list(j.id)
+			j.next, *list = *list, j
+			j = next
+		}
 	}
 }
 
-// remove deletes the job with that ID from the hash table, if it is there.
-func (t *jobTable) remove(id engine.JobID) {
-	for link := &t.heads[t.hash(id)]; *link != 0; link = &t.jobs[*link].next {
-		if at := *link; t.jobs[at].id == id {
-			*link, t.jobs[at].next, t.free = t.jobs[at].next, t.free, at
-			return
-		}
+// remove deletes a job of the table.
+func (t *jobTable) remove(j *knownJob) {
+	link := t.list(j.id)
+	for *link != j {
+		link = &(*link).next
 	}
+	*link = j.next
+	j.next, t.free = t.free, j
 }
 
 // limboSize is the number of jobs remembered after their outcome because one of their claims was neither started nor
@@ -182,7 +181,7 @@ func (c *Collector) drop(j *knownJob) {
 	if len(c.resubmitted) > 0 && j.ended && !c.isDead(j) {
 		c.onCopyEnded(j.id)
 	}
-	c.known.remove(j.id)
+	c.known.remove(j)
 }
 
 // isDead reports whether a job is dead and may be redriven.

@@ -9,9 +9,8 @@ import (
 type machines struct {
 	perNode     int64   // workers of one node
 	all         int64   // workers of all nodes
-	capacity    int64   // workers of the nodes that are up
-	busy        int64   // workers with a job
-	idle        int64   // workers without a job on the nodes that are up
+	free        int64   // workers of the nodes that are up, less the executions; negative if those are more
+	idle        int64   // workers without a job: free, or 0
 	idleBefore  int64   // the integral of idle is idle times the time, plus this, see idleTime
 	down        []bool  // by node, whether it is down
 	generations []int64 // by node, how often it died
@@ -19,15 +18,14 @@ type machines struct {
 
 func newMachines(nodes, perNode int) machines {
 	all := int64(nodes) * int64(perNode)
-	return machines{perNode: int64(perNode), all: all, capacity: all, idle: all, down: make([]bool, nodes),
+	return machines{perNode: int64(perNode), all: all, free: all, idle: all, down: make([]bool, nodes),
 		generations: make([]int64, nodes)}
 }
 
-// change adds to the number of busy workers and to that of the workers of the nodes that are up.
-func (m *machines) change(now engine.Time, busy, capacity int64) {
-	m.busy += busy
-	m.capacity += capacity
-	idle := max(m.capacity-m.busy, 0)
+// change adds to the number of workers that are free: an execution takes one, and gives it back.
+func (m *machines) change(now engine.Time, by int64) {
+	m.free += by
+	idle := max(m.free, 0)
 	m.idleBefore -= (idle - m.idle) * int64(now)
 	m.idle = idle
 }
@@ -54,7 +52,7 @@ func (m *machines) turn(now engine.Time, node int, down bool) {
 		return
 	}
 	m.down[node] = down
-	m.change(now, 0, plain.Either(down, -m.perNode, m.perNode))
+	m.change(now, plain.Either(down, -m.perNode, m.perNode))
 }
 
 // workerSlot is the place of an execution in a node, which no other has until it ends.
@@ -75,7 +73,7 @@ func (c *Collector) workersOf(in workerSlot) int64 {
 // onFreed counts the worker of an execution as free after a timeout, while the handler goes on.
 func (c *Collector) onFreed(e *engine.Event) {
 	c.freed[workerSlot{e.Node, e.Slot}] = true
-	c.machines.change(c.now, -1, 0)
+	c.machines.change(c.now, 1)
 	for _, v := range c.views {
 		if v.has(e.JobKind, e.Tenant) {
 			v.change(busyArea, -1)

@@ -99,7 +99,7 @@ func attemptMetrics() []metric {
 		ofJobs(fact("retry.delay.mean", "s", "mean backoff", "mean delay that the retry policy set"), (*question).retryDelay),
 		ofJobs(fact("retry.delay.p99", "s", "p99 backoff", "p99 of the delay that the retry policy set"),
 			func(q *question) Value {
-				return some(q.jobs.delays.seconds(0.99)).unless(q.jobs.delays.total.N == 0, "no retry was delayed")
+				return some(secondsOf(0.99, q.jobs.delays)).unless(q.jobs.delays.total.N == 0, "no retry was delayed")
 			}),
 		ofJobs(less("dead.count", "jobs", "dead jobs", "jobs dead at the end"),
 			func(q *question) Value { return count(q.jobs.deaths - q.jobs.revived) }),

@@ -13,8 +13,7 @@ type seriesSum struct {
 	starved []float64   // seconds of starvation, by bucket
 	next    engine.Time // end of the bucket under way
 	sum     clockWindow // counts and integrals of the bucket so far
-	waits   dense       // waits of the fresh jobs claimed
-	classes []dense     // waits by class; nil: not measured apart
+	waits   []*dense    // waits of the fresh jobs claimed, by class; the last one is of all classes without a series
 	lowest  int         // the lowest histogram bucket of these waits
 }
 
@@ -31,10 +30,7 @@ func (b *seriesSum) add(s *segment, until engine.Time, workers *machines) (next 
 // claimed adds the wait of a fresh job, at its claim, to the bucket under way of the time series.
 func (b *seriesSum) claimed(k *claim) {
 	b.lowest = min(b.lowest, k.bucket)
-	b.waits.record(k.bucket, k.waited)
-	if int(k.Kind) < len(b.classes) {
-		b.classes[k.Kind].record(k.bucket, k.waited)
-	}
+	b.waits[min(int(k.Kind), len(b.waits)-1)].record(k.bucket, k.waited)
 }
 
 // closeBucket appends the bucket of time that ends now to the time series, and resets its counts.
@@ -46,8 +42,8 @@ func (b *seriesSum) closeBucket(workers *machines) {
 	s := &b.Series
 	mean := func(area int) float64 { return b.sum.area[area] / 1e9 / span }
 	rate := func(n uint64) float64 { return float64(n) / span }
-	s.FreshWaitP50 = append(s.FreshWaitP50, b.waits.seconds(0.5))
-	s.FreshWaitP99 = append(s.FreshWaitP99, b.waits.seconds(0.99))
+	s.FreshWaitP50 = append(s.FreshWaitP50, secondsOf(0.5, b.waits...))
+	s.FreshWaitP99 = append(s.FreshWaitP99, secondsOf(0.99, b.waits...))
 	s.FreshReady = append(s.FreshReady, mean(freshArea))
 	s.RetryReady = append(s.RetryReady, mean(retryArea))
 	s.Waiting = append(s.Waiting, mean(waitingArea))
@@ -57,11 +53,12 @@ func (b *seriesSum) closeBucket(workers *machines) {
 	s.FreshClaims = append(s.FreshClaims, rate(b.sum.claims[engine.Fresh]))
 	s.RetryClaims = append(s.RetryClaims, rate(b.sum.claims[engine.Retry]))
 	s.Failures = append(s.Failures, rate(b.sum.failures))
-	for k := range b.classes {
-		s.Classes[k] = append(s.Classes[k], b.classes[k].seconds(0.99))
-		b.classes[k].reset(b.lowest)
+	for k := range s.Classes {
+		s.Classes[k] = append(s.Classes[k], secondsOf(0.99, b.waits[k]))
 	}
-	b.waits.reset(b.lowest)
+	for _, waits := range b.waits {
+		waits.reset(b.lowest)
+	}
 	b.sum, b.lowest = clockWindow{}, bucketCount
 }
 

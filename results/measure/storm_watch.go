@@ -352,9 +352,9 @@ func (v *view) onCalmOver() {
 	for _, r := range v.storms.recoveries {
 		r.threshold = int64(v.storms.calm.meanFreshWait() + v.rest.Service/10)
 		if r.windows > 0 {
-			r.threshold = max(r.threshold, int64(r.calm.quantile(calmQuantile)))
+			r.threshold = max(r.threshold, int64(quantileOf(calmQuantile, &r.calm)))
 		}
-		r.longest = max(r.threshold, int64(r.joined.quantile(calmQuantile)))
+		r.longest = max(r.threshold, int64(quantileOf(calmQuantile, &r.joined)))
 		r.back = r.total == 0 || v.isNormal(r)
 	}
 }

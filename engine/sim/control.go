@@ -152,7 +152,7 @@ func (s *Sim) pause(n *node) {
 		s.unaware.put(n.index, s.hears(n))
 		s.record(engine.Event{Kind: engine.NodePause, Node: n.index})
 	}
-	s.queue.timers.set(n.index, engine.Never)
+	n.act(engine.Never)
 	n.awake = false
 	s.awake.put(n.index, false)
 }

@@ -26,7 +26,7 @@ func (s *Sim) crash(i int32) {
 	n := &s.nodes[i]
 	s.unaware.put(i, false)
 	n.engine, n.frozen, n.told = nil, 0, false
-	s.queue.timers.set(i, engine.Never)
+	n.act(engine.Never)
 	n.awake = false
 	s.awake.put(i, false)
 	for _, at := range n.runs {
@@ -104,8 +104,9 @@ func (n *node) update() {
 	if s.cfg.Late != nil {
 		due = s.notices(n, due)
 	}
-	due = max(s.now, due) // due long ago in a frozen process
-	s.queue.timers.set(n.index, due)
+	if due = max(s.now, due); due != n.due { // it was due long ago in a frozen process
+		n.act(due)
+	}
 	if s.single {
 		return
 	}
@@ -113,6 +114,12 @@ func (n *node) update() {
 		n.awake = hears
 		s.awake.put(n.index, hears)
 	}
+}
+
+// act sets the time at which a node has to act.
+func (n *node) act(due engine.Time) {
+	n.due = due
+	n.sim.queue.timers.set(n.index, due)
 }
 
 // hears reports whether a running node is to be woken for new ready jobs: it has idle workers, or debounces wakes.

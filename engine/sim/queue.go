@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	"qsim/engine"
 	"qsim/engine/heap"
 )
@@ -150,44 +152,35 @@ func (c *calls) pop() *message {
 // timers holds the deadline of every node in a tournament tree (Knuth, The Art of Computer Programming 3, 5.4.1), so
 // that moving a deadline leaves no stale entry behind.
 type timers struct {
-	first engine.Time   // earliest deadline
-	at    []engine.Time // deadlines by node
-	// wins holds, of n nodes, node i at n+i, and at i in [1, n) that of the two at 2i and 2i+1 which has the earlier
-	// deadline: at 1 that with the earliest of all. Of equal deadlines that of the lower node is the earlier.
-	wins []int32
+	first engine.Time // earliest deadline
+	// tree holds, of n nodes, the deadline of node i at n+i, and at i in [1, n) the earlier of those at 2i and 2i+1: at 1
+	// the earliest of all.
+	tree []deadline
+}
+
+// deadline is the time at which a node has to act.
+type deadline struct {
+	at   engine.Time
+	node int32
 }
 
 func (t *timers) init(nodes int) {
-	t.first, t.at, t.wins = engine.Never, make([]engine.Time, nodes), make([]int32, 2*nodes)
+	t.tree = slices.Repeat([]deadline{{at: engine.Never}}, 2*nodes)
 	for i := range nodes {
-		t.at[i], t.wins[nodes+i] = engine.Never, int32(i)
-	}
-	for i := nodes - 1; i > 0; i-- {
-		t.wins[i] = min(t.wins[2*i], t.wins[2*i+1])
+		t.set(int32(i), engine.Never)
 	}
 }
 
-// soonest returns the node with the earliest deadline.
-func (t *timers) soonest() int32 { return t.wins[1] }
+// soonest returns the node with the earliest deadline: of equal deadlines, that of the lower node is the earlier.
+func (t *timers) soonest() int32 { return t.tree[1].node }
 
 func (t *timers) set(node int32, at engine.Time) {
-	if len(t.at) == 1 {
-		t.first = at
-		return
-	}
-	if t.at[node] == at {
-		return
-	}
-	t.at[node] = at
-	for i := (len(t.at) + int(node)) / 2; i > 0; i /= 2 {
-		wins, other := t.wins[2*i], t.wins[2*i+1]
-		if t.at[other] < t.at[wins] || t.at[other] == t.at[wins] && other < wins {
-			wins = other
+	tree, earliest := t.tree, deadline{at, node}
+	for i := uint(len(tree)/2 + int(node)); i > 0; i /= 2 {
+		tree[i] = earliest
+		if d := tree[i^1]; d.at < earliest.at || d.at == earliest.at && d.node < earliest.node {
+			earliest = d
 		}
-		if t.wins[i] == wins && wins != node {
-			break // nothing has changed above
-		}
-		t.wins[i] = wins
 	}
-	t.first = t.at[t.wins[1]]
+	t.first = tree[1].at
 }

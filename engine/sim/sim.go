@@ -15,17 +15,18 @@ import (
 // node is one simulated node: the process that runs on it, if any, which may die and start again.
 type node struct {
 	sim     *Sim
-	index   int32
 	calling *message       // the call that the engine is filling in
-	awake   bool           // the node is in Sim.awake
 	engine  *engine.Engine // engine of the node; nil: it is down
+	due     engine.Time    // its deadline in Sim.queue, unless Sim.plain
 	id      engine.EngineID
+	index   int32
 	lives   uint32
-	down    int           // number of deaths from which it has not restarted yet
+	awake   bool          // the node is in Sim.awake
 	stopped bool          // it has received a stop signal in this life
-	frozen  int           // number of active pauses
-	missed  []deferred    // inputs that arrived while it was frozen
 	told    bool          // a wake came while it was frozen
+	frozen  int           // number of active pauses
+	down    int           // number of deaths from which it has not restarted yet
+	missed  []deferred    // inputs that arrived while it was frozen
 	runs    []uint32      // by slot of its engine, index of the run + 1
 	ahead   time.Duration // offset of its wall clock
 }
@@ -103,7 +104,7 @@ func New(cfg Config) *Sim {
 		s.witness.Next = engine.RecordJobs(cfg.Recorder, awaiter{s})
 	}
 	for i := range s.nodes {
-		s.nodes[i].sim, s.nodes[i].index = s, int32(i)
+		s.nodes[i].sim, s.nodes[i].index, s.nodes[i].due = s, int32(i), engine.Never
 		s.boot(int32(i))
 	}
 	s.nextJob()
@@ -210,16 +211,15 @@ func (s *Sim) nextEvent(usual engine.Time) engine.Time {
 // isDue reports whether the engine with the first timer has a deadline at that time. If it has not, since timers may be
 // set too early, its timer is put off.
 func (s *Sim) isDue(at engine.Time) bool {
-	i := s.queue.timers.soonest()
-	e := s.nodes[i].engine
-	if e.IsDue(at) {
+	n := &s.nodes[s.queue.timers.soonest()]
+	if n.engine.IsDue(at) {
 		return true
 	}
-	due := e.Due()
+	due := n.engine.Due()
 	if s.cfg.Late != nil {
-		due = s.notices(&s.nodes[i], due)
+		due = s.notices(n, due)
 	}
-	s.queue.timers.set(i, due)
+	n.act(due)
 	return false
 }
 

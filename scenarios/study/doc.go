@@ -32,14 +32,11 @@
 //     that meets them at one value meets them at all easier values. Each value gets 20 seeds, then 40, 80, ..., until
 //     the intervals of all objectives lie on one side of their bounds; an objective still unclear counts as not met.
 //     The neighbours of the result are judged too: if they contradict it, all values are.
-//   - The least or greatest value of a metric, or else the greatest margin to the objectives, of at most 32 settings:
+//   - The least or greatest value of a metric, or else the greatest margin to the objectives:
 //     KN of Kim and Nelson: A fully sequential procedure for indifference-zone selection in simulation, ACM TOMACS 11
 //     (2001), which compares all pairs after every seed and drops settings that have fallen behind. A setting may drop
 //     others only once it is known to meet all objectives (Andradóttir, Kim: Fully sequential procedures for comparing
 //     constrained systems via simulation, Naval Research Logistics 57, 2010).
-//   - The same for more settings: successive halving (Karnin, Koren, Somekh: Almost optimal exploration in multi-armed
-//     bandits, ICML 2013) until 32 are left, by 4 seeds, then 8, ...; then KN with other seeds. No confidence is
-//     stated about settings dropped by halving.
 //
 // The probability of any wrong statement about a policy is at most 1 - Confidence, divided evenly (Bonferroni): half
 // for objectives and half for comparisons. It is that of t-intervals of means over seeds; for a quantile, of the mean

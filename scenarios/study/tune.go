@@ -113,7 +113,7 @@ func (p *Problem) confirm(ctx context.Context, s *simulated, a *answer, out *res
 	n := len(best.seen)
 	s.runs += n
 	return s.simulator.all(ctx, 1, func(_ int, simulate simulation) error {
-		settings, runs, err := simulate(s.task(ask{best.setting, a.spent + n, a.spent + 2*n}))
+		settings, runs, err := simulate(s.task(ask{best.setting, n, 2 * n}))
 		if err != nil {
 			return err
 		}

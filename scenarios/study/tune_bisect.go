@@ -22,7 +22,7 @@ type search struct {
 
 // extend simulates further seeds of candidates until each has the given number of seeds in all.
 func (s *search) extend(ctx context.Context, list []*candidate, seeds int) error {
-	asks := plain.Map(list, func(c *candidate) ask { return ask{c.setting, s.spent + len(c.seen), s.spent + seeds} })
+	asks := plain.Map(list, func(c *candidate) ask { return ask{c.setting, len(c.seen), seeds} })
 	answers, err := s.arena.observe(ctx, asks)
 	if err != nil {
 		return err
@@ -46,12 +46,10 @@ type answer struct {
 	tried    []*candidate
 	best     int        // index of the best setting in tried; -1: none
 	decided  bool       // no better setting meets the objectives, or none does, at the confidence
-	spent    int        // seeds used by successive halving, with which later candidates are not judged
 	refuted  bool       // fresh seeds do not confirm that the best setting meets the objectives
 	monotone bool       // by bisection: no verdict contradicts another
 	level    float64    // by bisection: confidence of each verdict
 	misses   *candidate // by bisection: the easiest value before the best that certainly misses
-	dropped  int        // number of settings given up by successive halving
 	delta    float64    // by KN: difference in the goal that does not matter
 	never    []string   // objectives of 0 whose metric was 0 in all seeds, fresh ones included
 	least    float64    // by KN: smallest mean goal in the first stage; 0: delta is a share of the largest

@@ -23,19 +23,16 @@ type selection struct {
 	sure  float64 // confidence of each t test that gives up a candidate
 }
 
-// choose searches for the best setting by successive halving and then by KN, the procedure of Kim and Nelson.
+// choose searches for the best setting by KN, the procedure of Kim and Nelson.
 func choose(ctx context.Context, s *selection) (*answer, error) {
-	dropped, err := s.halve(ctx)
-	if err != nil {
-		return nil, err
-	}
+	s.all = plain.Map(s.settings, func(n int) *candidate { return &candidate{setting: n, outcome: results.Unclear} })
 	if err := s.pilot(ctx); err != nil {
 		return nil, err
 	}
 	if err := s.race(ctx); err != nil {
 		return nil, err
 	}
-	s.tried, s.best, s.dropped = slices.Concat(s.all, dropped), -1, len(dropped)
+	s.tried, s.best = s.all, -1
 	for i, c := range s.all {
 		if c.why == "" && c.outcome == results.Met && (s.best < 0 || mean(c) < mean(s.all[s.best])) {
 			s.best = i
@@ -53,39 +50,6 @@ func choose(ctx context.Context, s *selection) (*answer, error) {
 }
 
 func mean(c *candidate) float64 { return results.MeanOf(c.goals()) }
-
-// halve drops the worse half of the settings until few are left, each round with twice as many seeds. Settings that
-// seem to miss objectives rank last, in the order of their distances to them.
-func (s *selection) halve(ctx context.Context) (dropped []*candidate, err error) {
-	spent := 0
-	left := plain.Map(s.settings, func(n int) *candidate { return &candidate{setting: n, outcome: results.Unclear} })
-	for seeds := halvingSeeds; len(left) > mostForKN; seeds *= 2 {
-		if err := s.extend(ctx, left, min(seeds, s.most)); err != nil {
-			return nil, err
-		}
-		slices.SortFunc(left, func(a, b *candidate) int {
-			ma, mb := math.Min(0, results.MeanOf(a.margins())), math.Min(0, results.MeanOf(b.margins()))
-			// cmp.Compare puts NaN first: negated and compared in reverse, it comes last.
-			return cmp.Or(cmp.Compare(mb, ma), cmp.Compare(-mean(b), -mean(a)), bySetting(a, b))
-		})
-		keep := max(mostForKN, len(left)/2)
-		for _, c := range left[keep:] {
-			c.why = "worse half"
-			dropped = append(dropped, c)
-		}
-		left, spent = left[:keep], min(seeds, s.most)
-	}
-	s.spent = spent
-	slices.SortFunc(left, bySetting)
-	slices.SortFunc(dropped, bySetting)
-	for _, c := range left {
-		c.seen = nil // the seeds that chose a setting overestimate it
-	}
-	s.all = left
-	return dropped, nil
-}
-
-func bySetting(a, b *candidate) int { return cmp.Compare(a.setting, b.setting) }
 
 // pilot is the first stage of Kim and Nelson's procedure KN: it simulates seeds and sets the indifference zone.
 func (s *selection) pilot(ctx context.Context) error {
@@ -218,7 +182,7 @@ func (s *selection) behind(i, n int, look bool) (why string) {
 		}
 		d := mean(c) - mean(other)
 		equal := w == 0 && d == 0 && k < i // to the end: the first one stands for both
-		switch behind := d > w || look && d > results.HalfWidth(differences(c, other, n), d, s.sure); {
+		switch behind := d > w || look && d > 0 && d > results.HalfWidth(differences(c, other, n), d, s.sure); {
 		case !behind && !equal:
 		case plain.Either(s.more, c, other).bounded():
 			why = whyUnsure

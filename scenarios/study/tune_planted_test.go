@@ -117,7 +117,7 @@ func TestRareCatastrophesAreFound(t *testing.T) {
 				}
 				first++
 				best := got.tried[got.best]
-				from := got.spent + len(best.seen)
+				from := len(best.seen)
 				fresh, err := a.observe(context.Background(), []ask{{best.setting, from, from + len(best.seen)}})
 				if err != nil {
 					t.Fatal(err)
@@ -195,7 +195,7 @@ func TestBisectionSaysWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-// Sentences have the right grammatical number, and make no statement about dropped settings or a share of 0.
+// Sentences have the right grammatical number, and make no statement about a share of 0.
 func TestSentences(t *testing.T) {
 	t.Parallel()
 	met := func(setting int) *candidate {
@@ -215,10 +215,10 @@ func TestSentences(t *testing.T) {
 		want, not string
 	}{
 		{"one value", bisection("engine.workers=4"), &answer{tried: []*candidate{met(0)}, monotone: true, decided: true, level: 0.99}, ": 1 value was judged, each verdict at 99 %.", "neighbours"},
-		{"some dropped", least, &answer{tried: []*candidate{met(3), met(4), met(5)}, dropped: 1, decided: true, monotone: true, delta: 0.1, least: 1}, "of the 2 settings that were compared to the end", "of all settings"},
-		{"one dropped", least, &answer{tried: []*candidate{met(3), met(4), met(5)}, dropped: 1, decided: true, monotone: true, delta: 0.1, least: 1}, "Not compared to the end: 1 setting that was", "1 settings"},
+		{"two", least, &answer{tried: []*candidate{met(3), met(4)}, decided: true, monotone: true, delta: 0.1, least: 1}, "of the 2 settings that were compared.", "of all settings"},
+		{"one", least, &answer{tried: []*candidate{met(3)}, decided: true, monotone: true, delta: 0.1, least: 1}, "of the 1 setting that was compared.", "1 settings"},
 		{"some miss", least, &answer{tried: []*candidate{met(3), given(4, results.Missed, "misses x")}, decided: true, monotone: true, delta: 0.1, least: 1},
-			"of the 2 settings that were compared to the end but for 1 that misses objectives, and meets them.", "compared none is better"},
+			"of the 2 settings that were compared but for 1 that misses objectives, and meets them.", "compared none is better"},
 		{"none that meets", least, &answer{tried: []*candidate{met(3), given(4, results.Missed, "misses x")}, decided: true, monotone: true, delta: 0.1, least: 1},
 			"compared none that meets the objectives is better by more than", "As good"},
 		{"some are equal", least, &answer{tried: []*candidate{met(3), given(4, results.Met, whyEqual), given(5, results.Met, "worse"), given(6, results.Met, whyEqual)}, decided: true, monotone: true, delta: 0.1, least: 1},
@@ -343,8 +343,8 @@ func TestWhatIsFarAndWhatIsBounded(t *testing.T) {
 	}
 }
 
-// Of 500 settings the planted one is found by halving first, in far fewer runs than a grid.
-func TestHalvingFindsThePlantedOptimum(t *testing.T) {
+// Of 500 settings the planted one is found in far fewer runs than by a grid.
+func TestPlantedOptimumOfMany(t *testing.T) {
 	t.Parallel()
 	skipRaced(t)
 	wrong, runs := 0, 0
@@ -355,7 +355,7 @@ func TestHalvingFindsThePlantedOptimum(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.best < 0 || math.Abs(float64(got.tried[got.best].setting-321)) > 1 || got.dropped != 468 {
+		if got.best < 0 || math.Abs(float64(got.tried[got.best].setting-321)) > 1 {
 			wrong++
 		}
 		runs += a.runs
@@ -365,7 +365,7 @@ func TestHalvingFindsThePlantedOptimum(t *testing.T) {
 	if wrong > 5 {
 		t.Errorf("%d of 20 searches missed the planted optimum", wrong)
 	}
-	if runs/20 > 10_000 {
+	if runs/20 > 10_500 { // of which 10,000 are the first 20 seeds of all settings
 		t.Errorf("%d runs a search, where a grid with 200 seeds takes 100,000", runs/20)
 	}
 }

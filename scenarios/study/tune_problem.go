@@ -57,10 +57,8 @@ type Problem struct {
 const (
 	// firstSeeds is the number of seeds of a setting before its first verdict: a failure of one seed in seven is missed
 	// once in 25 searches, and with as many fresh seeds once in 600.
-	firstSeeds   = 20
-	pilotSeeds   = 20 // number of seeds of each setting in the first stage of KN
-	mostForKN    = 32
-	halvingSeeds = 4
+	firstSeeds = 20
+	pilotSeeds = 20 // number of seeds of each setting in the first stage of KN
 )
 
 // Check loads the scenario with every value of every key, so that a mistake is found before anything is simulated: see

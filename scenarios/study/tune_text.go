@@ -152,10 +152,10 @@ func counted(n int, one, many string) string {
 }
 
 func (p *Problem) sayChoice(a *answer, add func(string, ...any)) {
-	k := len(a.tried) - a.dropped
+	k := len(a.tried)
 	meeting := plain.When(len(p.settings.Objectives) > 0, " and meets the objectives")
 	missed, equal, rivals := 0, []*candidate(nil), []*candidate(nil)
-	for i, c := range a.tried[:k] {
+	for i, c := range a.tried {
 		if c.outcome == results.Missed {
 			missed++
 		}
@@ -189,7 +189,7 @@ func (p *Problem) sayChoice(a *answer, add func(string, ...any)) {
 			meeting = " but for " + counted(missed, "that misses", "that miss") + " objectives, and meets them"
 		}
 		add("%s has the %s of the %s%s.", p.plan.cellName(a.tried[a.best].setting), p.goal(),
-			counted(k, "setting that was compared", "settings that were compared to the end"), meeting)
+			counted(k, "setting that was compared", "settings that were compared"), meeting)
 	}
 	if slices.ContainsFunc(rivals, func(c *candidate) bool { return c.why == whyUnsure }) {
 		add("%s marked ≥ is only a lower bound, as runs ended too early; give a longer drain: more seeds change nothing.",
@@ -202,10 +202,6 @@ func (p *Problem) sayChoice(a *answer, add func(string, ...any)) {
 		none := "none" + plain.When(missed > 0, " that meets the objectives")
 		add("Sure to %s if seeds scatter normally that of the %d settings compared %s is better by more than %s (KN "+
 			"and t tests, common random numbers).", share(p.Confidence), k, none, near)
-	}
-	if a.dropped > 0 {
-		add("Not compared to the end: %s in the worse half after some seeds (successive halving); nothing is promised "+
-			"about them.", counted(a.dropped, "setting that was", "settings that were"))
 	}
 	add("Not tried: what lies between the values given.")
 }

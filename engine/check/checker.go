@@ -11,7 +11,7 @@ import (
 type Checker struct {
 	rules Rules
 	d     derived
-	kinds [engine.NumEventKinds]kindOf
+	kinds [numKinds]kindOf
 	at    subject // event being checked
 	pass  func()  // see Await
 
@@ -40,7 +40,8 @@ type Checker struct {
 	breach *Breach
 }
 
-// kindOf holds the rules that the checker applies to each event of one kind, such as Leased, and how it follows it.
+// kindOf holds the rules that the checker applies to each event of one kind, such as Leased, and how it follows it. The
+// executed calls of each operation are a kind of their own.
 type kindOf struct {
 	asked  *asked                       // first rule
 	follow func(c *Checker, s *subject) // updates the records of jobs and processes
@@ -135,33 +136,36 @@ func (c *Checker) caughtUp() *Checker {
 	return c
 }
 
-// check checks an event and updates the state of its job, until an invariant is broken.
+// check checks an event and updates the state of its job, until an invariant is broken. It is not inlined: every call of
+// a rule would then save the variables of the loop around it, too.
+//
+//go:noinline
 func (c *Checker) check(e *engine.Event) {
 	if c.breach != nil {
 		return
 	}
 	c.events[e.Kind]++
-	s, k := &c.at, &c.kinds[e.Kind]
-	*s = subject{Event: e}
-	if node := uint(uint32(s.Node)); node < uint(len(c.nodes)) { // -1 is none
-		s.n = &c.nodes[node]
+	k, n, x := &c.kinds[kindIndex(e)], (*node)(nil), (*execution)(nil)
+	if node := uint(uint32(e.Node)); node < uint(len(c.nodes)) { // -1 is none
+		n = &c.nodes[node]
 	}
 	if k.inSlot {
-		for len(s.n.slots) <= int(s.Slot) {
-			s.n.slots = append(s.n.slots, execution{})
+		for len(n.slots) <= int(e.Slot) {
+			n.slots = append(n.slots, execution{})
 		}
-		s.x = &s.n.slots[s.Slot]
+		x = &n.slots[e.Slot]
 	}
-	if s.x != nil && s.x.job == s.Job { // most executions that end
-		s.r, s.j = c.jobs.with(s.x.r, s.Job)
-	} else if s.Job != 0 && s.Kind != engine.Enqueued {
-		s.r, s.j = c.jobs.find(s.Job)
+	r, j := noRef, (*job)(nil)
+	if e.Job != 0 && e.Kind != engine.Enqueued {
+		r, j = c.jobs.find(e.Job)
 	}
-	if s.At > c.kept && s.At != c.now || s.At < c.now {
+	s := &c.at
+	s.Event, s.n, s.r, s.j, s.x, s.lost = e, n, r, j, x, false
+	if e.At > c.kept && e.At != c.now || e.At < c.now {
 		c.goOn(s)
 	}
-	c.now = s.At
-	if k.stored && (s.j == nil || s.j.state == engine.Dead || s.Kind == engine.Redriven) {
+	c.now = e.At
+	if k.stored && (j == nil || j.state == engine.Dead || e.Kind == engine.Redriven) {
 		c.goesOn(s)
 	}
 	for r := k.asked; r != nil && !s.lost; r = r.next {

@@ -319,6 +319,7 @@ func TestBreaches(t *testing.T) {
 		{"it looks for leases again and again", later().reap().reap().reap().reap().reap().reap().reap(), func(r *check.Rules) { conserving(r); r.Node.Reaper.Every = time.Second }, "I-11"},
 		{"no heartbeat", running().after(5*time.Second).finish(1, 0, 0, 1, engine.NoError), beating, "I-6"},
 		{"a heartbeat in between", running().after(2*time.Second).add(engine.Event{Kind: engine.Extended, Job: 1, Token: 1}).after(3*time.Second).finish(1, 0, 0, 1, engine.NoError), beating, ""},
+		{"a heartbeat of its node in between", running().after(2*time.Second).add(engine.Event{Kind: engine.Called, Op: engine.OpExtend}).after(3*time.Second).finish(1, 0, 0, 1, engine.NoError), func(r *check.Rules) { beating(r); r.Node.Lease.OfNode = true }, ""},
 		{"no heartbeat of a frozen process", running().add(engine.Event{Kind: engine.NodePause}).after(5*time.Second).add(engine.Event{Kind: engine.NodeWake}).finish(1, 0, 0, 1, engine.NoError), beating, ""},
 		{"no heartbeat of a lost lease", running().add(engine.Event{Kind: engine.LeaseLost, Job: 1, Delivery: 1, Token: 1}).after(5*time.Second).finish(1, 0, 0, 1, engine.NoError), func(r *check.Rules) { beating(r); r.Node.Lease.Local = true }, ""},
 		{"a lease is lost twice", running().add(lost).add(lost), func(r *check.Rules) { r.Store.LapseAfter = 0; r.Node.Lease.TTL = 0 }, "I-7"},

@@ -13,39 +13,49 @@ type claim struct {
 	claimed [engine.NumClasses]int // by class, jobs of its leases so far
 }
 
-// followCall updates what is known of a process after its store call; after a claim it begins to count the leases.
-func (c *Checker) followCall(s *subject) {
+// followCall ends the latest claim, as another call is executed: the leases that it granted have been recorded.
+func (c *Checker) followCall(*subject) {
+	if l := &c.claim; l.open {
+		l.open = false
+		if c.d.shares {
+			c.nodes[l.node].owed, _ = c.share(l)
+		}
+	}
+}
+
+func (c *Checker) followExtendCall(s *subject) {
+	c.followCall(s)
+	s.n.asked = s.At
+}
+
+func (c *Checker) followRecoverCall(s *subject) {
+	c.followCall(s)
 	n := s.n
-	switch s.Op {
-	case engine.OpRecover:
-		if n.reapBy != engine.Never && s.Count > 0 && !c.d.guarded && !c.rules.Node.Lease.Local {
-			n.reapBy = c.now.Add(c.rules.Trip) // it recovers again until no expired lease is found
-		} else {
-			n.reapBy = engine.Never
-		}
-		if c.d.led > 0 && c.now >= c.rules.Calm {
-			c.reaps.by(s.Node+1, c.now)
-		}
-	case engine.OpClaim:
-		c.woken = engine.Never
-		n.owing.turn++
-		n.owing.all, n.owing.since = n.owing.all+n.owing.since, 0
-		if n.plans.buried = 0; s.Count == 0 && c.undisturbed(n) {
-			n.plans.emptied = c.now
-		}
-	case engine.OpExtend:
-		n.asked = s.At
+	if n.reapBy != engine.Never && s.Count > 0 && !c.d.guarded && !c.rules.Node.Lease.Local {
+		n.reapBy = c.now.Add(c.rules.Trip) // it recovers again until no expired lease is found
+	} else {
+		n.reapBy = engine.Never
+	}
+	if c.d.led > 0 && c.now >= c.rules.Calm {
+		c.reaps.by(s.Node+1, c.now)
+	}
+}
+
+// followClaimCall begins to count the leases that a claim grants.
+func (c *Checker) followClaimCall(s *subject) {
+	c.followCall(s)
+	n := s.n
+	c.woken = engine.Never
+	n.owing.turn++
+	n.owing.all, n.owing.since = n.owing.all+n.owing.since, 0
+	undisturbed := c.undisturbed(n)
+	if n.plans.buried = 0; s.Count == 0 && undisturbed {
+		n.plans.emptied = c.now
 	}
 	l := &c.claim
-	if l.open && c.d.shares {
-		c.nodes[l.node].owed, _ = c.share(l)
-	}
-	if l.open = s.Op == engine.OpClaim; !l.open {
-		return
-	}
+	l.node, l.open, l.last = s.Node, true, nil
+	l.judged = undisturbed && n.stopped == engine.Never && n.busiest < c.rules.Node.Workers
 	l.busiest, n.busiest = n.busiest, n.busy
-	l.judged = c.undisturbed(n) && n.stopped == engine.Never && l.busiest < c.rules.Node.Workers
-	l.last, l.node = nil, s.Node
 	l.before, l.claimed = c.counts.Ready, [engine.NumClasses]int{}
 }
 

@@ -46,10 +46,12 @@ func (c *Checker) Probes() [NumProbes]int64 {
 func (c *Checker) counted() (checks [NumInvariants]int64, probes [uncounted]int64) {
 	c.caughtUp()
 	checks, probes = c.checks, c.probes
-	for k := range c.kinds {
+	for k, n := range c.events {
 		if c.kinds[k].stored || k == int(engine.Enqueued) {
-			checks[NoLoss] += c.events[k] // see goesOn and followEnqueued
+			checks[NoLoss] += n // see goesOn and followEnqueued
 		}
+	}
+	for k := range c.kinds {
 		for r := c.kinds[k].asked; r != nil; r = r.next {
 			if r.probe != uncounted {
 				checks[r.invariant] += r.applied

@@ -90,12 +90,15 @@ type jobs struct {
 	free  ref    // first of the free entries, linked by next
 	index []page // hash table with open addressing, its length a power of two; done jobs stay in it
 	used  int    // pages in use
-	swept uint32 // number of sweeps, see job.swept
+	// recent holds the latest job found or added of those whose IDs have the same hash: most events are about jobs in
+	// flight, which are found here without the index, in memory that stays in a processor's cache.
+	recent [1 << recentBits]ref
+	swept  uint32 // number of sweeps, see job.swept
 
 	recoveries map[ref]recoveries // of jobs whose leases were recovered
 }
 
-const chunkSize = 256
+const chunkSize, recentBits = 256, 10
 
 // page is an entry of the index from job IDs to their states: it covers the 64 IDs that differ only in the six bits
 // from slotShift on. In scenarios those are the IDs of jobs that arrive one after the other.
@@ -104,7 +107,8 @@ type page struct {
 	refs *[64]ref // nil: the entry is empty
 }
 
-const slotShift = 8
+// fibonacci is the multiplier of Fibonacci hashing, 2^64 divided by the golden ratio.
+const slotShift, fibonacci = 8, 0x9e3779b97f4a7c15
 
 func slot(id engine.JobID) int { return int(id >> slotShift & 63) }
 
@@ -117,8 +121,7 @@ func (t *jobs) at(r ref) *job { return &t.rows[r/chunkSize][r%chunkSize] }
 // page returns the entry of the index that covers a job ID, or the empty entry where it would be inserted.
 func (t *jobs) page(id engine.JobID) *page {
 	mask, rest := len(t.index)-1, rest(id)
-	// The multiplier is that of Fibonacci hashing, 2^64 divided by the golden ratio.
-	for i := int(rest * 0x9e3779b97f4a7c15 >> 32); ; i++ {
+	for i := int(rest * fibonacci >> 32); ; i++ {
 		if p := &t.index[i&mask]; p.rest == rest || p.refs == nil {
 			return p
 		}
@@ -127,16 +130,17 @@ func (t *jobs) page(id engine.JobID) *page {
 
 // find returns the table index of a job, noRef if it was never enqueued, and its record: nil if it was not, or is done.
 func (t *jobs) find(id engine.JobID) (ref, *job) {
+	recent := &t.recent[uint64(id)*fibonacci>>(64-recentBits)]
+	if j := t.at(*recent); j.id == id {
+		return *recent, j
+	}
 	p := t.page(id)
 	if p.refs == nil {
 		return noRef, nil
 	}
-	return t.with(p.refs[slot(id)], id)
-}
-
-// with returns the table index r that a job has or had, and its record, or nil if it is done.
-func (t *jobs) with(r ref, id engine.JobID) (ref, *job) {
+	r := p.refs[slot(id)]
 	if j := t.at(r); j.id == id {
+		*recent = r
 		return r, j
 	}
 	return r, nil

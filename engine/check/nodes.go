@@ -55,7 +55,6 @@ type plans struct {
 // execution is the checker's record of one worker slot of a node: the job that runs in it, if any does.
 type execution struct {
 	job      engine.JobID // job that runs; 0: none
-	r        ref
 	delivery int32
 	started  engine.Time
 	told     engine.Time // time of its cancellation; 0: none
@@ -160,7 +159,9 @@ func (c *Checker) followStarted(s *subject) {
 			}
 		}
 	}
-	*s.x = execution{job: s.Job, r: s.r, delivery: s.Delivery, class: s.Class, started: s.At}
+	x := s.x
+	*x = execution{}
+	x.job, x.delivery, x.class, x.started = s.Job, s.Delivery, s.Class, s.At
 	if n.busy++; n.busy >= c.rules.Node.Workers {
 		n.idleSince = engine.Never
 	}

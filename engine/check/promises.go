@@ -94,7 +94,7 @@ func (c *Checker) takesEndedLeases() {
 // than leadership can pass from one to the other.
 func (c *Checker) leaderReaps(s *subject) bool {
 	r, by := &c.reaps, s.Node+1
-	if s.Op != engine.OpRecover || c.now < c.rules.Calm || by == r.node || by != r.other {
+	if c.now < c.rules.Calm || by == r.node || by != r.other {
 		return false
 	}
 	return c.now.Sub(r.otherAt) >= c.d.led || c.Complain(Recovery, 0,
@@ -121,7 +121,7 @@ func (c *Checker) rest() time.Duration {
 
 // reapsSeldomInVain checks that a process does not look for expired leases too often (see rest) without finding any.
 func (c *Checker) reapsSeldomInVain(s *subject) bool {
-	if s.Op != engine.OpRecover || s.Count > 0 || !c.heard(c.now) {
+	if s.Count > 0 || !c.heard(c.now) {
 		return false
 	}
 	n, least := s.n, c.rest()
@@ -155,7 +155,7 @@ func (p *pace) step(now engine.Time, each time.Duration) time.Duration {
 // keepsToCooldown checks that a node's claims are a cooldown apart on average (they do not reach the store evenly).
 func (c *Checker) keepsToCooldown(s *subject) bool {
 	least := c.rules.Node.Fetch.Cooldown
-	if s.Op != engine.OpClaim || !c.heard(c.now) {
+	if !c.heard(c.now) {
 		return false
 	}
 	ahead := s.n.claims.step(c.now, least)
@@ -173,7 +173,7 @@ func (c *Checker) keepsToBatch(s *subject) bool {
 func (c *Checker) stopsClaiming(s *subject) bool {
 	n := s.n
 	late := n.stopped != engine.Never && n.up && c.heard(n.stopped) && c.now.Sub(n.stopped) > c.rules.Trip
-	return !late || s.Op != engine.OpClaim || c.complain(Recovery, "it was told to stop at %v, and claims", n.stopped)
+	return !late || c.complain(Recovery, "it was told to stop at %v, and claims", n.stopped)
 }
 
 // looksAtStart checks that a process recovers expired leases soon after its start, where ReaperConfig.OnStart is set.
@@ -197,7 +197,7 @@ func (c *Checker) undisturbed(n *node) bool {
 // that ended after its previous claim do not count: they may have ended after it made this one.
 func (c *Checker) keepsToPressure(s *subject) bool {
 	most := c.rules.Node.Commit.Backpressure
-	if s.Op != engine.OpClaim || !c.undisturbed(s.n) {
+	if !c.undisturbed(s.n) {
 		return false
 	}
 	return s.n.owing.all < most ||

@@ -45,3 +45,26 @@ func TestRowSize(t *testing.T) {
 		t.Errorf("the record of a job has %d bytes, want 256", size)
 	}
 }
+
+// TestFind looks up more jobs than are remembered as recent, twice in a row each, when every third of them is done.
+func TestFind(t *testing.T) {
+	jobs := &New(Rules{}).jobs
+	const number = 5 << recentBits
+	refs := make([]ref, number)
+	for i := range refs {
+		refs[i], _ = jobs.add(engine.JobID(i+1) << slotShift)
+	}
+	for i := 0; i < number; i += 3 {
+		jobs.finish(refs[i], jobs.at(refs[i]))
+	}
+	for i := range 2 * number {
+		id, want := engine.JobID(i/2+1)<<slotShift, refs[i/2]
+		r, j := jobs.find(id)
+		if done := i/2%3 == 0; r != want || (j == nil) != done || !done && (j != jobs.at(want) || j.id != id) {
+			t.Fatalf("job %d is found as %d, %v, want %d", id, r, j, want)
+		}
+	}
+	if r, j := jobs.find(number<<slotShift + 1); r != noRef || j != nil {
+		t.Errorf("a job that was never added is found as %d, %v", r, j)
+	}
+}

@@ -202,8 +202,19 @@ type rule struct {
 	asks func(c *Checker, s *subject) bool
 }
 
-// kinds is a set of kinds of events, for rules.
+// kinds is a set of kinds of events, for rules. It holds executed calls (Called) by their operation.
 type kinds uint64
+
+// numKinds is the number of kinds of events that a set of kinds distinguishes.
+const numKinds = int(engine.NumEventKinds) + int(engine.NumOps)
+
+// kindIndex returns the kind of an event, as sets of kinds number it: that of a call follows from its operation.
+func kindIndex(e *engine.Event) int {
+	if e.Kind == engine.Called {
+		return int(engine.NumEventKinds) + int(e.Op)
+	}
+	return int(e.Kind)
+}
 
 func (s kinds) has(kind int) bool { return s>>kind&1 != 0 }
 
@@ -214,6 +225,9 @@ func of(list ...engine.EventKind) (set kinds) {
 	return set
 }
 
+// ofCalls returns the set of the executed calls of an operation.
+func ofCalls(op engine.Op) kinds { return 1 << (int(engine.NumEventKinds) + int(op)) }
+
 var (
 	committed = of(engine.Acked, engine.Nacked, engine.Buried, engine.Returned)
 	stored    = committed | of(engine.Promoted, engine.Leased, engine.LeaseTaken, engine.LeaseForgotten,
@@ -223,7 +237,9 @@ var (
 	leased  = of(engine.Leased)
 	taken   = of(engine.LeaseTaken)
 	started = of(engine.Started)
-	called  = of(engine.Called)
+	called  = ^kinds(1<<engine.NumEventKinds - 1)
+	claims  = ofCalls(engine.OpClaim)
+	looks   = ofCalls(engine.OpRecover)
 )
 
 // table returns every rule that is applied to events, in order: of several broken by one event, the first is reported.
@@ -233,16 +249,16 @@ func (r *Rules) table(d *derived) []rule {
 
 func (r *Rules) ofCalls(d *derived) []rule {
 	node, reaper := &r.Node, &r.Node.Reaper
-	looks := d.known && reaper.OnStart && !reaper.Off && !reaper.LeaderOnly
+	starts := d.known && reaper.OnStart && !reaper.Off && !reaper.LeaderOnly
 	return []rule{
 		{Idleness, Wakes, called, d.idle && r.Soon.Claim > 0, (*Checker).claimsWhenWoken},
-		{Recovery, noProbe, called, d.led > 0, (*Checker).leaderReaps},
-		{Shares, noProbe, called, d.known, (*Checker).reapsSeldomInVain},
+		{Recovery, noProbe, looks, d.led > 0, (*Checker).leaderReaps},
+		{Shares, noProbe, looks, d.known, (*Checker).reapsSeldomInVain},
 		{Shares, uncounted, called, true, (*Checker).keepsToBatch},
-		{Recovery, uncounted, called, d.known, (*Checker).stopsClaiming},
-		{Recovery, StartUps, called, looks, (*Checker).looksAtStart},
-		{Shares, noProbe, called, d.known && d.fenced && node.Commit.Backpressure > 0, (*Checker).keepsToPressure},
-		{Shares, noProbe, called, d.known && node.Fetch.Cooldown > 0, (*Checker).keepsToCooldown},
+		{Recovery, uncounted, claims, d.known, (*Checker).stopsClaiming},
+		{Recovery, StartUps, called, starts, (*Checker).looksAtStart},
+		{Shares, noProbe, claims, d.known && d.fenced && node.Commit.Backpressure > 0, (*Checker).keepsToPressure},
+		{Shares, noProbe, claims, d.known && node.Fetch.Cooldown > 0, (*Checker).keepsToCooldown},
 		{Idleness, Capacity, called, d.fills, (*Checker).fillsRoom},
 		{Shares, noProbe, called, d.shares, (*Checker).sharesClaims},
 		{Effects, uncounted, of(engine.NodeDown), true, func(c *Checker, s *subject) bool {

@@ -24,7 +24,6 @@ type fetcher struct {
 	terms    []Term      // terms of the next plan
 	view     View        // state of the engine, as the latest plan saw it
 	observed Observation // scratch memory for the policy
-	sent     []Term      // terms of the claim under way, in memory of its call
 	refused  LeaseKey    // last lease of the latest late answer, to recognise a copy that comes right behind it
 
 	statsEvery time.Duration // interval between reads of the store's statistics; 0: the policy needs none
@@ -110,7 +109,6 @@ func (f *fetcher) claim(e *Engine) {
 	c := e.call(OpClaim)
 	c.TTL, c.Limit = e.ttl(), limit
 	c.Terms, f.terms = f.terms, c.Terms
-	f.sent = c.Terms
 	f.id, f.pollAt, f.again = c.ID, Never, false
 	f.lostAt = e.now.Add(e.cfg.CallTimeout)
 	f.openAt = e.now.Add(e.cfg.Fetch.Cooldown)
@@ -187,7 +185,7 @@ func (f *fetcher) onClaimed(e *Engine, r *Call) {
 		f.claim(e)
 		return
 	}
-	f.noteEmpty(count)
+	f.noteEmpty(count, r.Terms)
 	f.pollAt = f.nextPoll(e)
 	if !e.cfg.Fetch.IgnoreDue {
 		f.pollAt = min(f.pollAt, e.now.Add(r.Next))
@@ -216,11 +214,11 @@ func (f *fetcher) pause(cfg *Config) time.Duration {
 const hotLoop = 100 * time.Microsecond
 
 // noteEmpty records for each class (fresh, retry) whether the claim left no ready job, as it brought got jobs and its
-// terms allowed more.
-func (f *fetcher) noteEmpty(got [NumClasses]int) {
+// terms, sent, allowed more.
+func (f *fetcher) noteEmpty(got [NumClasses]int, sent []Term) {
 	var allowed [NumClasses + 1]int
-	for i := range f.sent {
-		if t := &f.sent[i]; f.byClass || !t.filtered() {
+	for i := range sent {
+		if t := &sent[i]; f.byClass || !t.filtered() {
 			allowed[t.Class] += min(t.Limit, f.view.Idle)
 		}
 	}

@@ -368,16 +368,18 @@ func TestDryTerms(t *testing.T) {
 			asked := &engine.Asked{}
 			e := engine.New(c, asked, 0)
 			e.Tick(0)
-			if calls := asked.Take(); (len(calls) == 1) != (tt.term.Limit > 0) {
+			calls := asked.Take()
+			if (len(calls) == 1) != (tt.term.Limit > 0) {
 				t.Fatalf("asked for %d times, want once if at all", len(calls))
 			}
-			leases := []engine.Lease{{Token: 1, Job: engine.Job{ID: 7, Delivery: 2}}}
-			e.Handle(1, &engine.Call{ID: 1, Op: engine.OpClaim, Reply: engine.Reply{Next: engine.Forever, Leases: leases}})
-			for _, c := range asked.Take() {
-				e.Handle(2, &engine.Call{ID: c.ID, Op: engine.OpClaim, Reply: engine.Reply{Next: engine.Forever}})
-			}
-			if tt.term.Limit == 0 {
+			if len(calls) == 0 {
 				return
+			}
+			calls[0].Reply = engine.Reply{Next: engine.Forever, Leases: []engine.Lease{{Token: 1, Job: engine.Job{ID: 7, Delivery: 2}}}}
+			e.Handle(1, calls[0])
+			for _, c := range asked.Take() {
+				c.Reply = engine.Reply{Next: engine.Forever}
+				e.Handle(2, c)
 			}
 			e.Finish(3, 0, engine.NoError, 1)
 			claims := 0
@@ -404,7 +406,8 @@ func TestViewOfAPlan(t *testing.T) {
 		e.Wake(now)
 		for _, c := range asked.Take() {
 			if c.Op == engine.OpClaim {
-				e.Handle(now, &engine.Call{ID: c.ID, Op: engine.OpClaim, Reply: engine.Reply{Next: engine.Forever, Leases: leases}})
+				c.Reply = engine.Reply{Next: engine.Forever, Leases: leases}
+				e.Handle(now, c)
 			}
 		}
 	}

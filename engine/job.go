@@ -139,9 +139,9 @@ type Lease struct {
 type LeaseKey struct {
 	Job   JobID
 	Token Token
-	// Ref is a store's own handle of a job, meaningful to that store alone: each lease carries one,
-	// and each outcome and extension gives it back, which saves a look-up. It is a hint: a store must
-	// find the job by its ID if Ref belongs to another job. 0: none.
+	// Ref is a store's own handle of a job, meaningful to that store alone: each lease carries one, and each outcome and
+	// extension gives it back, which saves a look-up. With 0 a store finds the job by its ID; with a handle that it gave
+	// to another job it may count the lease as lost.
 	Ref uint32
 }
 

@@ -77,6 +77,11 @@ func (s *Store) Commit(_ context.Context, b engine.Batch, dst []engine.Result) (
 	if !settled {
 		statuses = memory.to(b.ID.Seq, n)
 	}
+	if s.rows.size > resident {
+		for i := range b.Outcomes {
+			s.rows.fetch(b.Outcomes[i].Ref)
+		}
+	}
 	for i := range results {
 		r := &results[i]
 		switch *r = (engine.Result{}); {
@@ -180,13 +185,19 @@ func (s *Store) recoveriesOf(h *history, now engine.Time) int32 {
 
 // match returns the row of the job that a lease key names, or nil if fence f forbids calls under that key to change it.
 func (s *Store) match(key *engine.LeaseKey, f engine.Fence) (uint32, *row) {
-	ref := key.Ref
-	if ref >= s.rows.size || s.rows.at(ref).id != key.Job {
+	ref, r := key.Ref, (*row)(nil)
+	if ref < s.rows.size {
+		r = s.rows.at(ref)
+	}
+	if r == nil || r.id != key.Job {
+		if ref != 0 && s.index.slots == nil {
+			return 0, nil // without an index no ID has come twice: a job that has left its row has ended
+		}
 		if ref = s.index.find(&s.rows, key.Job); ref == 0 {
 			return 0, nil
 		}
+		r = s.rows.at(ref)
 	}
-	r := s.rows.at(ref)
 	matches := r.state == engine.InFlight && (f == engine.FenceState || engine.Token(r.token) == key.Token)
 	if f == engine.FenceNone {
 		matches = r.id != 0 && r.state != engine.Dead // a free row has no ID

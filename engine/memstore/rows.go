@@ -94,7 +94,19 @@ type rows struct {
 	chains // of the lists that hold rows by their states
 	chunks []*[chunkSize]row
 	size   uint32
-	free   uint32 // first of the free rows, linked by their links next; 0: none
+	free   uint32       // first of the free rows, linked by their links next; 0: none
+	latest engine.State // state of the row fetched last
+}
+
+// resident is the number of rows that stay in the processor's cache.
+const resident = 4 * chunkSize
+
+// fetch loads a row, if there is one with that number, into the processor's cache. Rows that a call is to change one
+// after the other are fetched before, since the processor waits for them together then.
+func (s *rows) fetch(ref uint32) {
+	if ref < s.size {
+		s.latest = s.at(ref).state
+	}
 }
 
 func (s *rows) at(ref uint32) *row { return &s.chunks[ref>>chunkBits][ref&chunkMask] }

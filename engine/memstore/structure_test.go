@@ -655,9 +655,9 @@ func TestEachPassesByFreeRows(t *testing.T) {
 	}
 }
 
-// TestRefIsAHint uses leases of a job with the row of another one, which replaced an ended job, and
-// with rows that do not exist: the job's ID decides.
-func TestRefIsAHint(t *testing.T) {
+// TestStaleHandles uses the lease of an ended job whose row another job has got, which takes no index: the job has ended.
+// With an index, which a lease without a handle needs, the job's ID decides, whatever the handle.
+func TestStaleHandles(t *testing.T) {
 	for fence := engine.FenceToken; fence <= engine.FenceNone; fence++ {
 		t.Run(fence.String(), func(t *testing.T) {
 			c := newClient(t, engine.StoreOptions{LapseAfter: -1, Fence: fence})
@@ -677,6 +677,9 @@ func TestRefIsAHint(t *testing.T) {
 				if got := c.commit(ended, v); got.Status != engine.Stale {
 					t.Errorf("%v of job 1, which has ended: %+v", v, got)
 				}
+			}
+			if c.index.slots != nil {
+				t.Error("an index for a job that has ended")
 			}
 			for _, ref := range []uint32{0, heir.Ref, 1000, 1<<32 - 1, held.Ref} {
 				if held.Ref = ref; !c.extend(held) {

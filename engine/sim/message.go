@@ -16,7 +16,6 @@ type message struct {
 	at              engine.Time // time at which it arrives
 	seq             uint64      // sequence number of that event
 	next            *message    // next one on its way
-	partial         float64     // see Fate
 	loseReply, echo bool        // see Fate
 	ref             uint32      // index in Sim.messages
 }
@@ -47,22 +46,22 @@ func (n *node) Send(c *engine.Call) {
 		s.messages.release(m.ref)
 		return
 	}
-	m.Err, m.partial, m.loseReply, m.echo = fate.Refuse, fate.Partial, fate.LoseReply, fate.Echo
+	if fate.Partial > 0 {
+		s.refuseSome(c, fate.Partial)
+	}
+	m.Err, m.loseReply, m.echo = fate.Refuse, fate.LoseReply, fate.Echo
 	at := s.now.Add(fate.Delay)
 	s.queue.pushNext(&s.queue.requests, at, request, m)
 	if fate.Duplicate {
 		twin := n.message()
 		twin.CopyFrom(c)
-		twin.Err, twin.partial, twin.loseReply, twin.echo = m.Err, m.partial, m.loseReply, m.echo
+		twin.Err, twin.loseReply, twin.echo = m.Err, m.loseReply, m.echo
 		s.queue.pushNext(&s.queue.requests, at, request, twin)
 	}
 }
 
 // execute executes a call at the store, records its effects, wakes nodes for jobs made ready and sends the answer back.
 func (s *Sim) execute(m *message) {
-	if m.partial > 0 {
-		s.refuseSome(m)
-	}
 	var rows *Rows
 	if s.cfg.CountRows {
 		s.countRows()
@@ -117,11 +116,11 @@ func (s *Sim) madeReady(m *message) (n int) {
 }
 
 // refuseSome draws which outcomes of a commit the store leaves unapplied, under a fault that refuses a share.
-func (s *Sim) refuseSome(m *message) {
-	m.Batch.Outcomes = slices.Clone(m.Batch.Outcomes) // the engine may send them again
-	for i := range m.Batch.Outcomes {
-		o := &m.Batch.Outcomes[i]
-		o.Refused = s.cfg.Rand.Uniform(keyed.ForStore, uint64(o.Job), uint64(m.ID), uint16(m.Engine.Node())) < m.partial
+func (s *Sim) refuseSome(c *engine.Call, share float64) {
+	c.Batch.Outcomes = slices.Clone(c.Batch.Outcomes) // the engine may send them again
+	for i := range c.Batch.Outcomes {
+		o := &c.Batch.Outcomes[i]
+		o.Refused = s.cfg.Rand.Uniform(keyed.ForStore, uint64(o.Job), uint64(c.ID), uint16(c.Engine.Node())) < share
 	}
 }
 

@@ -20,10 +20,10 @@ import (
 )
 
 type chaosFlags struct {
-	options      chaos.Options
-	only, replay string
-	print        bool
-	catalogue    bool
+	options   chaos.Options
+	replay    string
+	print     bool
+	catalogue bool
 	ui.Terminal
 }
 
@@ -31,7 +31,7 @@ type chaosFlags struct {
 const usualSeeds = 1000
 
 func newChaos() *cobra.Command {
-	f := chaosFlags{options: chaos.Options{Failures: 1}}
+	var f chaosFlags
 	c := &cobra.Command{
 		Use:   "chaos [flags]",
 		Short: "test the engine under random faults",
@@ -53,7 +53,6 @@ Exit codes:
   130  interrupted; 143 if it was by SIGTERM`,
 		Example: `  qsim chaos --seeds 2000                 about ten seconds
   qsim chaos --time 10m --seed 1000001    other seeds, for as long
-  qsim chaos --check-only I-6,I-7         leases and fencing alone
   qsim chaos --seed 42 --print            the world of a seed, as a text
   qsim chaos --replay world.yaml          one world again; - reads standard input
   qsim chaos --catalogue                  the troubles of production, as texts`,
@@ -65,14 +64,12 @@ Exit codes:
 	flags.Uint64VarP(&o.Seeds, "seeds", "n", 0, "`NUMBER` of seeds (default: 1000, or as many as --time allows)")
 	flags.Uint64Var(&o.First, "seed", 1, "the first `SEED`")
 	flags.DurationVar(&o.Time, "time", 0, "start no seed after this `TIME`, such as 60s or 10m")
-	flags.StringVar(&f.only, "check-only", "", "check only these `INVARIANTS`, such as I-1,I-6")
-	ui.AddAtLeast(c, &o.Failures, "failures", "", 1, "stop once this many `SEEDS` have failed")
 	flags.StringVar(&f.replay, "replay", "", "run the first policy and seed of this `SCENARIO`; - for standard input")
 	flags.BoolVar(&f.print, "print", false, "print the world of --seed, and do not run it")
 	flags.BoolVar(&f.catalogue, "catalogue", false,
 		"list troubles known from production, with the settings that cause them")
 	ui.AddParallel(c, &o.Parallel)
-	ui.Group(c, "What to run", "seeds", "seed", "time", "check-only", "failures", "replay")
+	ui.Group(c, "What to run", "seeds", "seed", "time", "replay")
 	ui.Group(c, "How to run it", "parallel")
 	ui.Group(c, "Output", "print", "catalogue")
 	ui.AddTerminal(c, &f.Terminal, "quiet", "progress")
@@ -91,23 +88,14 @@ func runChaos(c *cobra.Command, f *chaosFlags) error {
 	case options.Seeds > math.MaxInt64-options.First+1:
 		return ui.UsageError("--seed %d: there are no %d seeds from there", options.First, options.Seeds)
 	}
-	if no := plain.Find(scenarios.AllKinds().Storms, func(k *scenarios.Kind) bool { return k.Example == "" }); no != nil {
-		return ui.UsageError("storms of kind %s have no example: write it in tags, and run go generate ./scenarios", no.Name)
-	}
 	console := ui.NewConsole(c, f.Quiet)
-	if c.Flags().Changed("check-only") {
-		var err error
-		if options.Only, err = chaos.ParseInvariants(f.only); err != nil {
-			return ui.UsageError("--check-only: %w", err)
-		}
-	}
 	switch {
 	case f.catalogue:
 		return ui.Print(c.OutOrStdout(), catalogueText())
 	case f.print:
 		return ui.Print(c.OutOrStdout(), chaos.Draw(options.First).Text)
 	case f.replay != "":
-		return replayWorld(c, f.replay, options)
+		return replayWorld(c, f.replay)
 	}
 	if options.Seeds == 0 && options.Time == 0 {
 		options.Seeds = usualSeeds
@@ -140,7 +128,7 @@ func runSwarm(c *cobra.Command, options chaos.Options, console *ui.Console, term
 	return nil
 }
 
-func replayWorld(c *cobra.Command, name string, options chaos.Options) error {
+func replayWorld(c *cobra.Command, name string) error {
 	name, text, err := scenarios.Open(name)
 	if err != nil {
 		return input.OpenError(err)
@@ -150,7 +138,7 @@ func replayWorld(c *cobra.Command, name string, options chaos.Options) error {
 		return ui.UsageError("--replay %s: %w", name, err)
 	}
 	said, failed := "every invariant held\n", error(nil)
-	if f := chaos.Replay(w, options.Only); f != nil {
+	if f := chaos.Replay(w); f != nil {
 		said, failed = f.String(), ui.Fail(ui.ExitInvariant, nil)
 	}
 	return cmp.Or(ui.Print(c.OutOrStdout(), said), failed)
@@ -167,14 +155,12 @@ func swarmText(options chaos.Options, r *chaos.Result, took time.Duration) strin
 		said = fmt.Sprintf("%d failed", n)
 	case r.Seeds == 0:
 		said = "nothing was tried"
-	case options.Only != 0:
-		said = "those that were asked for held"
 	}
 	fmt.Fprintf(&text, "%s, %s events, %s, fingerprint %016x: %s\n", options.Finished(r.Seeds),
 		plain.Amount(float64(r.Events)), took.Round(100*time.Millisecond), r.Fingerprint, said)
 	kinds, counts := r.FaultCounts()
 	fmt.Fprintln(&text, "troubles: "+pairs(kinds, counts))
-	numbers, checks := r.CheckCounts(options.Only)
+	numbers, checks := r.CheckCounts()
 	fmt.Fprintln(&text, "checks: "+pairs(numbers, checks))
 	return text.String()
 }

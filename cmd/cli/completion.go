@@ -11,7 +11,6 @@ import (
 	"qsim/results/measure"
 	"qsim/results/plain"
 	"qsim/scenarios"
-	"qsim/scenarios/chaos"
 	"qsim/scenarios/origins"
 )
 
@@ -25,7 +24,7 @@ func complete(root *cobra.Command) {
 		for name, function := range map[string]cobra.CompletionFunc{
 			"policy": completePolicies, "baseline": completePolicies,
 			"set": completeKeys, "vary": completeKeys, "over": completeKeys, "x": completeKeys, "y": completeKeys,
-			"smallest": completeNames, "largest": completeNames, "check-only": completeInvariants,
+			"smallest": completeNames, "largest": completeNames,
 			"metric": completeMetrics, "minimize": completeMetrics, "maximize": completeMetrics,
 		} {
 			if c.Flags().Lookup(name) != nil {
@@ -147,16 +146,6 @@ func keysOf(given []string, ending string) (all []cobra.Completion) {
 		}
 	}
 	return all
-}
-
-func completeInvariants(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	before := typed[:strings.LastIndexByte(typed, ',')+1]
-	var all []cobra.Completion
-	numbers, says := chaos.Invariants()
-	for i, number := range numbers {
-		all = append(all, cobra.CompletionWithDesc(before+number, says[i]))
-	}
-	return all, keptOrder | cobra.ShellCompDirectiveNoSpace
 }
 
 func completeValue(key string) []cobra.Completion {

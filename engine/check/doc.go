@@ -22,10 +22,7 @@
 // simulation); up to 300 for IDs without any order.
 package check
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // Invariant is a property that must hold in every run, known by its number. Rules check it.
 type Invariant uint8
@@ -92,21 +89,3 @@ func (s Set) Has(i Invariant) bool { return s == 0 || s>>i&1 != 0 }
 
 // With returns the set with invariant i added.
 func (s Set) With(i Invariant) Set { return s | 1<<i }
-
-// ParseSet parses the numbers of invariants, separated by commas: "I-1,I-6" or "1,6". An error names the first bad one.
-func ParseSet(text string) (Set, error) {
-	set := Set(0)
-	for word := range strings.SplitSeq(text, ",") {
-		word = strings.TrimSpace(word)
-		name := "I-" + strings.TrimPrefix(strings.ToUpper(word), "I-")
-		i := Conservation
-		for i < NumInvariants && i.String() != name {
-			i++
-		}
-		if i == NumInvariants {
-			return 0, fmt.Errorf("no invariant is called %q: there are %v to %v", word, Conservation, NumInvariants-1)
-		}
-		set = set.With(i)
-	}
-	return set, nil
-}

@@ -67,7 +67,7 @@ func TestCatalogue(t *testing.T) {
 		for _, lines := range entry.Texts {
 			t.Run(entry.ID, func(t *testing.T) {
 				w := with(t, base, lines)
-				if f := Replay(w, 0); f != nil {
+				if f := Replay(w); f != nil {
 					t.Errorf("%s\n%s", f.Report.String(), f.History)
 				}
 				without := with(t, base, lines+"\nstorms: []")

@@ -153,7 +153,7 @@ func (b *bug) find(first uint64) string {
 
 // worlds returns the number of worlds that a swarm runs until one finds a bug; more than mostSeeds if none does.
 func (b *bug) worlds() uint64 {
-	result, err := Swarm(context.Background(), Options{First: 1, Seeds: mostSeeds, Parallel: 1, Only: b.only, plant: b.plant, quick: true})
+	result, err := Swarm(context.Background(), Options{First: 1, Seeds: mostSeeds, Parallel: 1, only: b.only, plant: b.plant, quick: true})
 	if err != nil || len(result.Failures) == 0 {
 		return mostSeeds + 1
 	}

@@ -22,12 +22,10 @@ type Options struct {
 	Seeds    uint64        // number of seeds, from First on; 0: until Time is over
 	Time     time.Duration // no seed begins later; 0: no bound
 	Parallel int           // highest number of simulations at once; 0: one per core that Go uses
-	Only     check.Set     // the invariants to hold; none: all
-	// Failures is how many seeds may fail before the swarm ends; 0: one.
-	Failures int
 	// Progress is called with the number of finished seeds, from one goroutine at a time.
 	Progress func(ended uint64)
 
+	only  check.Set    // the invariants that a test holds; none: all
 	plant func(*setup) // a bug that a test plants
 	quick bool         // failures are not shrunk
 }
@@ -63,12 +61,10 @@ func (r *Result) FaultCounts() (kinds []string, counts []int64) {
 	return kinds, counts
 }
 
-// CheckCounts returns the numbers ("I-1") of the invariants in a set (empty: all), and how often each was checked.
-func (r *Result) CheckCounts(only check.Set) (numbers []string, counts []int64) {
+// CheckCounts returns the numbers ("I-1") of the invariants, and how often each was checked.
+func (r *Result) CheckCounts() (numbers []string, counts []int64) {
 	for i := check.Conservation; i < check.NumInvariants; i++ {
-		if only.Has(i) {
-			numbers, counts = append(numbers, i.String()), append(counts, r.Checks[i])
-		}
+		numbers, counts = append(numbers, i.String()), append(counts, r.Checks[i])
 	}
 	return numbers, counts
 }
@@ -76,11 +72,11 @@ func (r *Result) CheckCounts(only check.Set) (numbers []string, counts []int64) 
 // twiceEvery is n if every n-th seed is run again, without a checker, to compare the events of both runs.
 const twiceEvery = 16
 
-// Swarm runs one world for each seed, and shrinks those that fail. First come the seeds in rare, whose worlds reach
+// Swarm runs one world for each seed until one fails, and shrinks that. First come the seeds in rare, whose worlds reach
 // unusual combinations of events and faults. The error is ctx.Err(). The result does not depend on Parallel, unless a
-// limit of time or failures ends the swarm.
+// limit of time or a failure ends the swarm.
 func Swarm(ctx context.Context, o Options) (*Result, error) {
-	s := &swarm{options: o, caller: ctx, runner: runner{only: o.Only, plant: o.plant}}
+	s := &swarm{options: o, caller: ctx, runner: runner{only: o.only, plant: o.plant}}
 	begin := ctx // no seed begins when it is done
 	if o.Time > 0 {
 		var cancel context.CancelFunc
@@ -101,14 +97,14 @@ type swarm struct {
 	caller  context.Context // nothing goes on when it is done
 
 	mutex  sync.Mutex
-	failed int
+	failed bool
 	result Result
 }
 
-// one runs the world of one seed, and shrinks it if it fails; after enough failed seeds it only returns pool.ErrEnough.
+// one runs the world of one seed, and shrinks it if it fails; after a failed seed it only returns pool.ErrEnough.
 func (s *swarm) one(seed uint64) error {
 	s.mutex.Lock()
-	over := s.failed >= max(1, s.options.Failures) // the last of them may still be shrunk
+	over := s.failed // the world may still be shrunk
 	s.mutex.Unlock()
 	if over {
 		return pool.ErrEnough
@@ -153,34 +149,21 @@ func (s *swarm) count(w *World, report *Report) {
 	for k, n := range report.Faults {
 		r.Faults[k] += n
 	}
-	if report.Failed() {
-		s.failed++
-	}
+	s.failed = s.failed || report.Failed()
 	if s.options.Progress != nil {
 		s.options.Progress(r.Seeds)
 	}
 }
 
-// Replay runs one world with the checks of Swarm, by the invariants in only, and returns its failure, unshrunk, or nil.
-func Replay(w *World, only check.Set) *Failure {
-	r := runner{only: only}
+// Replay runs one world with the checks of Swarm, and returns its failure, unshrunk, or nil.
+func Replay(w *World) *Failure {
+	var r runner
 	f := &Failure{Drawn: w, World: w, Report: r.run(w, true)}
 	if !f.Report.Failed() {
 		return nil
 	}
 	f.History = r.history(w, f.Report.Breach)
 	return f
-}
-
-// ParseInvariants returns the set of invariants whose numbers a text lists, separated by commas: "I-1,I-6".
-func ParseInvariants(text string) (check.Set, error) { return check.ParseSet(text) }
-
-// Invariants returns the numbers ("I-1") of all invariants that swarms check, and a sentence on each, in that order.
-func Invariants() (numbers, says []string) {
-	for i := check.Conservation; i < check.NumInvariants; i++ {
-		numbers, says = append(numbers, i.String()), append(says, i.Says())
-	}
-	return numbers, says
 }
 
 // String returns a failure as text for users: the invariant, the history of its job, and a command that repeats it.

@@ -76,7 +76,7 @@ func TestOnlyWhatCanBeReckoned(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f := Replay(w, 0); f != nil {
+		if f := Replay(w); f != nil {
 			t.Errorf("%s: %s", name, f.Report.String())
 		}
 	}
@@ -101,7 +101,7 @@ func TestKeptWorlds(t *testing.T) {
 			if !strings.HasPrefix(string(text), "# ") {
 				t.Error("it does not say what went wrong")
 			}
-			if f := Replay(w, 0); f != nil {
+			if f := Replay(w); f != nil {
 				t.Errorf("%s\n%s", f.Report.String(), f.History)
 			}
 		})

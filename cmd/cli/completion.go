@@ -82,26 +82,6 @@ func completePolicies(_ *cobra.Command, given []string, _ string) ([]cobra.Compl
 	return all, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeOf returns a completion function for names in the scenario on the command line, such as those of its storms.
-func completeOf(names func(*scenarios.Scenario) []string) cobra.CompletionFunc {
-	return func(_ *cobra.Command, given []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		for _, name := range given[:min(len(given), 1)] {
-			if scenario := loadQuietly(name); scenario != nil {
-				return names(scenario), cobra.ShellCompDirectiveNoFileComp
-			}
-		}
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-}
-
-func stormNames(sc *scenarios.Scenario) []string {
-	return plain.Map(sc.Storms, func(s scenarios.Storm) string { return s.Name })
-}
-
-func classNames(sc *scenarios.Scenario) []string {
-	return plain.Map(sc.Jobs, func(j scenarios.JobClass) string { return j.Class })
-}
-
 // completeResults completes the arguments of qsim compare: a folder, then folders, files and built-in scenarios.
 func completeResults(_ *cobra.Command, given []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(given) == 0 {

@@ -27,12 +27,10 @@ import (
 
 type mapFlags struct {
 	runFlags
-	x, y          string
-	metric        string
-	after, during string
-	class         string
-	edge          string
-	refine        int
+	x, y   string
+	metric string
+	edge   string
+	refine int
 }
 
 // seedsOfMap is the default number of seeds for each point (pair of values) of a map.
@@ -65,20 +63,14 @@ policy alone, and map.csv with every point. Points have 3 seeds unless -n says o
 	flags.StringVarP(&f.x, "x", "x", "", "the key along the map and its values, `KEY=RANGE`")
 	flags.StringVarP(&f.y, "y", "y", "", "the key up the map and its values, `KEY=RANGE`")
 	flags.StringVar(&f.metric, "metric", "recovery.time", "measure this `METRIC`, alone or narrowed as in "+
-		"'fresh.wait.p99 during STORM class CLASS'; see qsim list metrics")
-	flags.StringVar(&f.after, "after", "", "measure after this `STORM` (default for recovery.time and drain.time: "+
-		"the first)")
-	flags.StringVar(&f.during, "during", "", "measure during this `STORM`")
-	flags.StringVar(&f.class, "class", "", "measure jobs of this `CLASS`")
+		"'fresh.wait.p99 during STORM class CLASS'; recovery.time and drain.time are those after the first storm "+
+		"unless 'after STORM' names another; see qsim list metrics")
 	flags.StringVar(&f.edge, "edge", "", "the `VALUE` that the edge follows, as 10s or 20% (default: where there is "+
 		"none within the run)")
 	flags.IntVar(&f.refine, "refine", 3, "halve the cells at the edge this many `TIMES`")
-	ui.Group(c, "What to map", "x", "y", "metric", "after", "during", "class", "edge", "refine")
+	ui.Group(c, "What to map", "x", "y", "metric", "edge", "refine")
 	addScenarioFlags(c, "What to run", &f.scenarioFlags, "baseline", "strict")
 	flags.Lookup("seeds").Usage = fmt.Sprintf("`NUMBER` of seeds at every point (default: %d)", seedsOfMap)
-	ui.Complete(c, "after", completeOf(stormNames))
-	ui.Complete(c, "during", completeOf(stormNames))
-	ui.Complete(c, "class", completeOf(classNames))
 	ui.AddParallel(c, &f.parallel)
 	addMemory(c, &f.memory)
 	ui.Group(c, "How to run it", "parallel", "memory")
@@ -148,15 +140,6 @@ func (m *mapping) readMetric() error {
 	q, err := measure.ParseQuery(f.metric)
 	if err != nil {
 		return ui.UsageError("--metric %s: %w", f.metric, err)
-	}
-	for _, part := range []struct {
-		name, flag string
-		to         *string
-	}{{"during", f.during, &q.During}, {"after", f.after, &q.After}, {"class", f.class, &q.Class}} {
-		if part.flag != "" && *part.to != "" {
-			return ui.UsageError("--metric %s and --%s %s: %[2]s is there twice", f.metric, part.name, part.flag)
-		}
-		*part.to = cmp.Or(*part.to, part.flag)
 	}
 	info, ok := measure.Lookup(q.Metric)
 	if !ok {

@@ -166,16 +166,20 @@ func (c *Checker) check(e *engine.Event) {
 	}
 	c.now = e.At
 	if k.stored && (j == nil || j.state == engine.Dead || e.Kind == engine.Redriven) {
-		c.goesOn(s)
+		if c.goesOn(s); s.lost {
+			return
+		}
 	}
-	for r := k.asked; r != nil && !s.lost; r = r.next {
+	follow := k.follow
+	for r := k.asked; r != nil; r = r.next {
 		if r.asks(c, s) {
 			r.applied++
 		}
+		if s.lost {
+			return
+		}
 	}
-	if !s.lost {
-		k.follow(c, s)
-	}
+	follow(c, s)
 }
 
 // runs reports whether the execution in the slot of an event is that of its job and delivery.

@@ -45,7 +45,7 @@ func (p AdaptiveLIFO) StatsEvery() time.Duration {
 // Guarantees declares for the invariant checker: no worker idles while a job is ready, and plans ask for the newest
 // jobs just when, by the latest statistics, the oldest has waited longer than OlderThan (checked by a Law).
 func (p AdaptiveLIFO) Guarantees() Promise {
-	return Promise{Conserving: true, Law: func() Law { return &law{plan: p.breach} }}
+	return Promise{Conserving: true, Law: func() Law { return Law{Plan: p.breach} }}
 }
 
 // breach describes how a plan breaks the guarantee of adaptive-lifo: newest first just when the oldest ready job is

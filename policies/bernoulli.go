@@ -50,7 +50,7 @@ func (p Bernoulli) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 func (p Bernoulli) Guarantees() Promise {
 	return Promise{Conserving: !p.NoLending, Share: p.Fresh, Law: func() Law {
 		chance, tossed, fresh := p.Fresh.Float(), 0, 0
-		return &law{plan: func(v *engine.View, terms []engine.Term) string {
+		return Law{Plan: func(v *engine.View, terms []engine.Term) string {
 			tossed += min(v.Idle, math.MaxUint16+1)
 			for i := range terms {
 				if terms[i].Class == engine.Fresh {

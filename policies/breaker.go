@@ -191,7 +191,7 @@ type outage struct {
 // closed, nor claim more than a due probe of one whose breaker is open, nor leave a probe overdue.
 func (p *Breaker) law() Law {
 	of, after, tries := make([]outage, len(p.Kinds)), p.ProbeAfter, -1 // tries: dependency probed by the latest plan
-	return &law{func(v *engine.View, terms []engine.Term) string {
+	return Law{Plan: func(v *engine.View, terms []engine.Term) string {
 		overdue := false
 		tries = -1
 		for i := range of {
@@ -218,7 +218,7 @@ func (p *Breaker) law() Law {
 			return "a plan tries no dependency, and some are to be tried"
 		}
 		return ""
-	}, func(o *engine.Observation) {
+	}, Observe: func(o *engine.Observation) {
 		if !o.Ended {
 			if tries >= 0 && o.Kinds&p.Kinds[tries] != 0 {
 				of[tries].tried, of[tries].at = true, o.Now

@@ -84,7 +84,7 @@ func (p *CoDel) Observe(o *engine.Observation) {
 func (p *CoDel) Guarantees() Promise {
 	g := Promise{Conserving: true, Law: func() Law {
 		emptyAt, limit := engine.Never, 0
-		return &law{func(v *engine.View, terms []engine.Term) string {
+		return Law{Plan: func(v *engine.View, terms []engine.Term) string {
 			if emptyAt == engine.Never {
 				emptyAt = v.Now
 			}
@@ -103,7 +103,7 @@ func (p *CoDel) Guarantees() Promise {
 				return ""
 			}
 			return fmt.Sprintf("the queue was empty %v ago, and a plan for %d jobs is %+v", v.Now.Sub(emptyAt), v.Idle, terms)
-		}, func(o *engine.Observation) {
+		}, Observe: func(o *engine.Observation) {
 			if !o.Ended && totalClaimed(o) < limit {
 				emptyAt = o.Now
 			}

@@ -27,7 +27,9 @@ func (p *lawful) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 
 func (p *lawful) Observe(o *engine.Observation) {
 	p.Policy.Observe(o)
-	p.law.Observe(o)
+	if p.law.Observe != nil {
+		p.law.Observe(o)
+	}
 }
 
 // breach runs a policy through a random life and returns how it first breaks a law.

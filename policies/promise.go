@@ -13,25 +13,11 @@ type Promise = bound.Promise
 // Law checks the plans of one engine's policy for guarantees that recorded events do not show.
 type Law = bound.Law
 
-// law is a Law (plan checker) made of two functions, which share the variables around them as its state.
-type law struct {
-	plan    func(v *engine.View, terms []engine.Term) string
-	observe func(o *engine.Observation) // nil: it learns nothing from observations
-}
-
-func (l *law) Plan(v *engine.View, terms []engine.Term) string { return l.plan(v, terms) }
-
-func (l *law) Observe(o *engine.Observation) {
-	if l.observe != nil {
-		l.observe(o)
-	}
-}
-
 // ration returns the Law (plan checker) of a policy that claims as fifo, except for a limit on retries. The function
 // room returns the least and the most retries that a plan may allow, of which negative numbers count as 0; observe
 // updates what room depends on, nil if that is constant.
 func ration(room func(v *engine.View) (least, most int64), observe func(o *engine.Observation)) Law {
-	return &law{func(v *engine.View, terms []engine.Term) string {
+	return Law{Plan: func(v *engine.View, terms []engine.Term) string {
 		least, most := room(v)
 		idle := int64(v.Idle)
 		least, most = max(0, min(least, idle)), max(0, min(most, idle))
@@ -42,7 +28,7 @@ func ration(room func(v *engine.View) (least, most int64), observe func(o *engin
 			return fmt.Sprintf("a plan for %d jobs has room for %d fresh jobs", v.Idle, fresh)
 		}
 		return ""
-	}, observe}
+	}, Observe: observe}
 }
 
 // Asked returns the highest numbers of fresh jobs and of retries that a plan could claim, at most v.Idle each.

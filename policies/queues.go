@@ -77,7 +77,7 @@ func (p *Queues) Guarantees() Promise {
 		for _, w := range p.Weights {
 			total += w
 		}
-		return &law{plan: func(v *engine.View, terms []engine.Term) string {
+		return Law{Plan: func(v *engine.View, terms []engine.Term) string {
 			tried := engine.Kinds(0)
 			for i := range terms {
 				tried |= terms[i].Kinds

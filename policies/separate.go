@@ -87,7 +87,7 @@ func (p *Separate) Guarantees() Promise {
 	return Promise{Capped: true, Lanes: true, Cap: p.RetryWorkers, Law: func() Law {
 		const both = engine.AnyClass + 1 // in place of a lane, for a plan that fills both
 		began, last := both, both        // lane served first by the latest plan, and by the latest answered one
-		return &law{func(v *engine.View, terms []engine.Term) string {
+		return Law{Plan: func(v *engine.View, terms []engine.Term) string {
 			workers := [engine.NumClasses]int{engine.Fresh: v.Workers - p.RetryWorkers, engine.Retry: p.RetryWorkers}
 			began = both
 			fresh, retries := Asked(v, terms)
@@ -105,7 +105,7 @@ func (p *Separate) Guarantees() Promise {
 				return fmt.Sprintf("two plans in a row that cannot fill both lanes ask for %v jobs first", began)
 			}
 			return ""
-		}, func(o *engine.Observation) {
+		}, Observe: func(o *engine.Observation) {
 			if !o.Ended && began != both {
 				last = began
 			}

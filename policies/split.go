@@ -53,7 +53,7 @@ func (p *Split) Guarantees() Promise {
 		num, den := p.Priority.Fraction()
 		var owed, after int64 // claims owed to priority before and after the latest plan, in jobs times den
 		limit := 0
-		return &law{func(v *engine.View, terms []engine.Term) string {
+		return Law{Plan: func(v *engine.View, terms []engine.Term) string {
 			limit = v.Idle
 			urgent, oldest := 0, 0
 			for i := range terms {
@@ -69,7 +69,7 @@ func (p *Split) Guarantees() Promise {
 					urgent, oldest, after, den)
 			}
 			return ""
-		}, func(o *engine.Observation) {
+		}, Observe: func(o *engine.Observation) {
 			if o.Ended || limit == 0 {
 				return
 			}

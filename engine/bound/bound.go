@@ -33,13 +33,13 @@ type Promise struct {
 	Law       func() Law // makes a checker of one node's plans, for guarantees that no event shows; nil: none
 }
 
-// Law checks the plans of one engine's policy, one after the other, for guarantees that recorded events do not show. It
-// receives the same observations as the policy.
-type Law interface {
+// Law checks the plans of one engine's policy, one after the other, for guarantees that recorded events do not show.
+// Its functions share the variables around them as their state.
+type Law struct {
 	// Plan checks the plan (terms) made for the state v, and returns the breach of a guarantee, a sentence without full
 	// stop; "": none.
-	Plan(v *engine.View, terms []engine.Term) string
-	Observe(o *engine.Observation)
+	Plan    func(v *engine.View, terms []engine.Term) string
+	Observe func(o *engine.Observation) // receives the same observations as the policy; nil: it learns nothing from them
 }
 
 // Ration is a retry budget. In any period of at most Window within the life of a process, the retries that it begins,

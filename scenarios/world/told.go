@@ -10,7 +10,8 @@ import (
 
 // Watch wraps the policies of nodes so that a checker verifies their plans (which jobs to claim) and their claims.
 // right makes the policy that the nodes should follow, whose guarantees their plans must keep. sent reports whether the
-// caller calls Checker.Claims for claims that set out; otherwise every plan for some jobs may be under way as a claim.
+// caller calls Checker.Claims for claims that set out, and may ask Checker.HasPlanned; otherwise every plan for some
+// jobs may be under way as a claim.
 func Watch(policy func(node int32) engine.Policy, right func() engine.Policy, c *check.Checker,
 	sent bool) func(node int32) engine.Policy {
 	law := policies.Guarantees(right()).Law
@@ -44,7 +45,7 @@ func readsLike(wrapper, policy engine.Policy, speed Speed) engine.Policy {
 // told is a fetch policy wrapped for a checker, which verifies its plans (what to claim), and claims against plans.
 type told struct {
 	engine.Policy
-	law     policies.Law // rules that the policy's plans must keep; nil: none
+	law     policies.Law // rules that the policy's plans must keep; without Plan: none
 	checker *check.Checker
 	node    int32
 	sent    bool                   // see Watch
@@ -60,7 +61,6 @@ type told struct {
 }
 
 func (t *told) Plan(v *engine.View, dst []engine.Term) []engine.Term {
-	t.checker.Planned(t.node, v.Now)
 	from := len(dst)
 	dst = t.Policy.Plan(v, dst)
 	terms, kinds, whole := dst[from:], engine.Kinds(0), true
@@ -81,12 +81,14 @@ func (t *told) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 			whole = false
 		}
 	}
-	if len(terms) > 0 && !t.sent {
+	if t.sent {
+		t.checker.Planned(t.node, v.Now)
+	} else if len(terms) > 0 {
 		t.checker.Claims(t.node, true)
 	}
 	t.kinds, t.idle, t.whole, t.goesOn = kinds, v.Idle, whole, false
 	t.most[engine.Fresh], t.most[engine.Retry] = policies.Asked(v, terms)
-	if t.law != nil {
+	if t.law.Plan != nil {
 		if wrong := t.law.Plan(v, terms); wrong != "" {
 			t.checker.Complain(check.Shares, 0, "node %d: %s", t.node, wrong)
 		}
@@ -107,7 +109,7 @@ func (t *told) Observe(o *engine.Observation) {
 		t.note(o)
 	}
 	t.Policy.Observe(o)
-	if t.law != nil {
+	if t.law.Observe != nil {
 		t.law.Observe(o)
 	}
 }

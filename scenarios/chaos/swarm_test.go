@@ -10,6 +10,8 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/check"
+	"qsim/engine/memstore"
+	"qsim/engine/sim"
 )
 
 var (
@@ -119,6 +121,45 @@ func TestBound(t *testing.T) {
 		t.Errorf("a policy that sleeps for ten minutes: %s at %v", report.String(), report.At)
 	}
 }
+
+// oblivious is a store in which a job is due since the beginning, of which its simulation is not told as jobs are added.
+type oblivious struct {
+	*memstore.Store
+	added bool // the simulation asks next
+}
+
+func (o *oblivious) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
+	o.added = true
+	return o.Store.Enqueue(ctx, jobs)
+}
+
+func (o *oblivious) NextDue() engine.Time {
+	if o.added {
+		o.added = false
+		return engine.Never
+	}
+	return 0
+}
+
+// TestForgottenDue: a run ends, and breaks an invariant, although jobs are due for hours and the store has forgotten
+// them.
+func TestForgottenDue(t *testing.T) {
+	r := runner{only: check.Set(0).With(check.Liveness), plant: func(s *setup) {
+		s.config.Until = engine.Time(48 * time.Hour) // it would not end at all
+		s.config.Policy = func(node int32) engine.Policy { return claimless{} }
+		s.wrap = func(m *memstore.Store) sim.Store { return &oblivious{Store: m} }
+	}}
+	report := r.once(with(t, base, "jobs.a.delay: 10s\njobs.b.delay: 10s"), true, nil)
+	if report.kind() != "I-18" || report.At > engine.Time(3*time.Hour) {
+		t.Errorf("%s at %v", report.String(), report.At.Sub(0))
+	}
+}
+
+// claimless is a policy that claims nothing.
+type claimless struct{}
+
+func (claimless) Plan(_ *engine.View, dst []engine.Term) []engine.Term { return dst }
+func (claimless) Observe(*engine.Observation)                          {}
 
 // sleepy is a policy that claims nothing for ten minutes.
 type sleepy struct{ engine.Policy }

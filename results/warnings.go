@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"qsim/engine/quantity"
 	"qsim/results/measure"
 	"qsim/results/plain"
 )
@@ -299,8 +300,11 @@ const busyWhenOverloaded = 0.97
 func (s *Summary) warnOfOverload(i int, runs []*measure.Run, add func(string, ...any)) {
 	label := s.Policies[i].Label
 	if load := offered(s.Settings, i); load >= 1 {
-		add("%s: overload without a storm: jobs bring %s%% of the work that the workers can do", label,
-			plain.Digits(100*load, 3))
+		amount := plain.Digits(100*load, 3) + "% of the work that the workers can do"
+		if _, service := jobsOf(s.Settings, i); service >= quantity.Longest {
+			amount = "more work than any number of workers can do, as the mean service time is infinite"
+		}
+		add("%s: overload without a storm: jobs bring %s", label, amount)
 		return
 	}
 	seen := plain.Count(runs, func(run *measure.Run) bool { return overloaded(&run.Series, s.Settings, i) })

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"qsim/engine/quantity"
 	"qsim/results/measure"
 )
 
@@ -164,6 +165,7 @@ func TestWarningOfOwnLoad(t *testing.T) {
 		{3, second, 5, second, "Weighted: overload without a storm: jobs bring 125% of the work that the workers can do"},
 		{5, second, 3, second, "FIFO: overload without a storm: jobs bring 125% of the work that the workers can do"},
 		{5, second, 0, 1, "FIFO: overload without a storm: jobs bring 125% of the work that the workers can do"},
+		{3, second, 0.01, quantity.Longest, "Weighted: overload without a storm: jobs bring more work than any number of workers can do, as the mean service time is infinite"},
 		{1, second, 3.24, second, "the warm-up of 1m50s is too short: at a load of 81% on 4 workers the queue takes about 2m05s to settle"},
 		{324, 10 * ms, 0.64, 4 * second, "the warm-up of 1m50s is too short: at a load of 64% on 4 workers the queue takes about 2m05s to settle"},
 	} {

@@ -28,7 +28,7 @@ var mayImport = map[string][]string{
 	"policies":            {"engine/quantity", "engine", "engine/bound"},
 	"results/plain":       {"engine/quantity"}, // how scenarios write durations
 	"results/measure":     {"engine", "engine/heap", "engine/unfinished", "results/plain"},
-	"results":             {"engine", "results/measure", "results/plain"},
+	"results":             {"engine", "engine/quantity", "results/measure", "results/plain"},
 	"results/resultstest": {"engine", "engine/keyed", "results/measure"},
 	"results/schematest":  {}, // for tests of what is written: it knows no result
 	"results/text":        {"results", "results/measure", "results/plain"},

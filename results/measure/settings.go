@@ -54,7 +54,7 @@ type Settings struct {
 	// StarvedAfter holds, by engine.Kind, the wait beyond which a fresh job starves: the same under all policies.
 	StarvedAfter []time.Duration
 	Storms       []Window      // storms in order of From
-	Service      time.Duration // mean service time of a job outside storms, over classes
+	Service      time.Duration // mean service time of a job outside storms, over classes, cut off by timeouts
 	Rate         float64       // fresh arrivals per second outside storms, over classes
 	Loads        []Load        // load of each class, by engine.Kind
 	Objectives   []Objective
@@ -98,7 +98,7 @@ const (
 // Load is the arrival rate and the service time of a class outside storms.
 type Load struct {
 	Rate    float64       // fresh arrivals per second
-	Service time.Duration // mean service time
+	Service time.Duration // mean service time, cut off by timeouts
 }
 
 // Wants reports whether an objective or an additional query uses the metric with that name.

@@ -228,6 +228,12 @@ func FreedAt(sc *spec.Scenario, class int) float64 {
 	return timeout.Seconds()
 }
 
+// Service estimates the mean seconds for which an attempt of the class with that index occupies its worker, if no cause
+// but a timeout fails it; +Inf if that has no mean, and no timeout frees the worker.
+func Service(sc *spec.Scenario, class int) float64 {
+	return upTo(sc.Jobs[class].Service.Dist(), FreedAt(sc, class))
+}
+
 // upTo returns the mean of min(X, limit) in seconds, where X is drawn from a distribution, to about 0.1 %.
 func upTo(d dist.Dist, limit float64) float64 {
 	over := above(d, limit)

@@ -128,7 +128,7 @@ type effort struct {
 // because a dependency is over its limit are left out: they depend on the load.
 func effortOf(sc *spec.Scenario, class int, offered bool) (e effort) {
 	job, total, retry := &sc.Jobs[class], sc.Duration.Std().Seconds(), sc.RetryOf(class)
-	service := upTo(job.Service.Dist(), FreedAt(sc, class))
+	service := Service(sc, class)
 	e.busy = service
 	b, err := sc.RetryPolicy(class)
 	if err != nil || total == 0 {

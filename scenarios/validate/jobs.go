@@ -49,7 +49,7 @@ func (c *validator) checkJob(i int, job *spec.JobClass, given *yaml.Node) {
 	if in.Has("arrivals") {
 		c.checkArrivals(i, &job.Arrivals)
 	}
-	endless := math.IsInf(job.Service.Dist().Mean(), 1) && math.IsInf(estimate.FreedAt(c.sc, i), 1)
+	endless := math.IsInf(estimate.Service(c.sc, i), 1)
 	in.Warn(endless && in.Sound("service") && c.Sound("engine"), "service",
 		"the mean service time is infinite: no number of workers keeps up")
 	in.Warn(job.Delay > c.sc.Duration && in.Sound("delay") && c.Sound("duration"), "delay",

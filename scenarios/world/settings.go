@@ -100,7 +100,7 @@ func describeJobs(sc *scenarios.Scenario, s *measure.Settings) {
 		s.Burials = append(s.Burials, spec.KindsOf(sc.RetryOf(i).Never, sc.ErrorKind))
 		rate := job.Arrivals.MeanRate()
 		s.Rate += rate
-		mean := job.Service.Dist().Mean()
+		mean := estimate.Service(sc, i)
 		work += float64(rate * mean)
 		s.Loads = append(s.Loads, measure.Load{Rate: rate, Service: ofSeconds(mean)})
 	}

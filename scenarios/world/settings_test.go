@@ -2,6 +2,7 @@ package world
 
 import (
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -59,6 +60,22 @@ func TestShippedBuckets(t *testing.T) {
 		sc, _ := opened(t, info.Name)
 		if s := Settings(sc); s.Duration/s.Bucket < 240 || s.Duration/s.Bucket > 720 {
 			t.Errorf("%s: %v buckets", info.Name, s.Duration/s.Bucket)
+		}
+	}
+}
+
+// TestSettingsOfCutRunTimes: a timeout that frees the worker cuts the mean service time, which is otherwise infinite;
+// then it is the longest duration.
+func TestSettingsOfCutRunTimes(t *testing.T) {
+	cut := 20*time.Millisecond + time.Duration(20e6*math.Log(250)) // the mean of min(X, 5 s), where P(X > x) = 20 ms/x
+	for timeout, want := range map[string]time.Duration{"timeout: 5s": cut, "timeout: 0s": quantity.Longest,
+		"timeout: 5s, ignores-cancel: true": quantity.Longest} {
+		sc, _ := scenarios.Load("a.yaml", []byte("jobs: [{class: mail, arrivals: 20/s, service: {dist: pareto, min: 20ms, alpha: 1}, "+timeout+"}]\n"), nil) // with a warning
+		s := Settings(sc)
+		for _, got := range []time.Duration{s.Service, s.Loads[0].Service} {
+			if math.Abs(float64(got-want)) > 0.002*float64(want) {
+				t.Errorf("%s: mean service time %v, want %v", timeout, got, want)
+			}
 		}
 	}
 }

@@ -72,9 +72,9 @@ func (r *Result) CheckCounts() (numbers []string, counts []int64) {
 // twiceEvery is n if every n-th seed is run again, without a checker, to compare the events of both runs.
 const twiceEvery = 16
 
-// Swarm runs one world for each seed until one fails, and shrinks that. First come the seeds in rare, whose worlds reach
-// unusual combinations of events and faults. The error is ctx.Err(). The result does not depend on Parallel, unless a
-// limit of time or a failure ends the swarm.
+// Swarm runs one world for each seed until one fails, and shrinks that. First come the seeds in rare, whose worlds
+// reach unusual combinations of events and faults. The error is ctx.Err(). The result does not depend on Parallel,
+// unless a limit of time or a failure ends the swarm.
 func Swarm(ctx context.Context, o Options) (*Result, error) {
 	s := &swarm{options: o, caller: ctx, runner: runner{only: o.only, plant: o.plant}}
 	begin := ctx // no seed begins when it is done

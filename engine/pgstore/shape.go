@@ -205,12 +205,12 @@ func (s *Store) build(ctx context.Context, want []line) error {
 		if !ok {
 			b := &building{done: make(chan struct{})}
 			if found, ok = s.lines.LoadOrStore(l, b); !ok {
-				s.ended.Go(func() {
+				go func() { // Close waits for its connection
 					defer close(b.done)
 					if b.err = s.buildLine(s.running, l); b.err != nil {
 						s.lines.Delete(l)
 					}
-				})
+				}()
 			}
 		}
 		b := found.(*building)

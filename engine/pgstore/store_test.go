@@ -117,3 +117,32 @@ func TestSameAsMemory(t *testing.T) {
 	}
 	storetest.Same(t, lives, inMemory, onServer)
 }
+
+// TestCloseBesideClaims closes stores beside claims that begin to build indexes, before and after all else has ended.
+func TestCloseBesideClaims(t *testing.T) {
+	s := open(t, engine.StoreOptions{})
+	for range 5 {
+		closing, err := Open(t.Context(), server.DSN(), Options{Schema: s.schema, Connections: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var claims sync.WaitGroup
+		closed := make(chan struct{})
+		for i := range 4 {
+			claims.Go(func() {
+				plan := engine.Plan{Limit: 1, Terms: []engine.Term{{Class: engine.Class(i % 2), Limit: 1}}}
+				for open := true; open; {
+					_, _, _ = closing.Claim(t.Context(), 1, plan, time.Minute, nil)
+					select {
+					case <-closed:
+						open = false
+					default:
+					}
+				}
+			})
+		}
+		closing.Close()
+		close(closed)
+		claims.Wait()
+	}
+}

@@ -38,10 +38,10 @@ func (q *leaseQueues) add(to int, s Slot, at Time) {
 	for n := int32(len(q.entries)); int(n) <= i; n++ {
 		q.entries = append(q.entries, waiter{Never, n, n})
 	}
-	end := &q.entries[to]
-	q.entries[end.prev].next = int32(i)
-	q.entries[i] = waiter{at, end.prev, int32(to)}
-	end.prev = int32(i)
+	entries := q.entries
+	last := entries[to].prev
+	entries[last].next, entries[to].prev = int32(i), int32(i)
+	entries[i] = waiter{at, last, int32(to)}
 }
 
 // leave removes the lease in slot s of the lease table from its queue, if it is in any.

@@ -64,27 +64,17 @@ func (x *chains) reach(ref uint32) {
 	}
 }
 
-// after returns list l's link to the row behind the one that at links to, for changes; if at is 0, to the first row.
-func (x *chains) after(l *list, at uint32) *uint32 {
-	if at == 0 {
-		return &l.head
-	}
-	return &x.links[at].next
-}
-
-// before returns list l's link to the row ahead of the one that at links to, for changes; if at is 0, to the last row.
-func (x *chains) before(l *list, at uint32) *uint32 {
-	if at == 0 {
-		return &l.tail
-	}
-	return &x.links[at].prev
-}
-
 // insertAfter inserts row ref into list l behind the row that at links to, or at the front if at is 0.
 func (x *chains) insertAfter(l *list, ref, at uint32) {
-	mine, next := &x.links[ref], x.after(l, at)
-	mine.prev, mine.next = at, *next
-	*next, *x.before(l, mine.next) = ref, ref
+	links, next, prev := x.links, &l.head, &l.tail // the two links that will lead to the row
+	if at != 0 {
+		next = &links[at].next
+	}
+	if *next != 0 {
+		prev = &links[*next].prev
+	}
+	links[ref] = link{at, *next}
+	*next, *prev = ref, ref
 }
 
 // insertByKey inserts a job's row into list l in the order of row.key, searching from the back: O(1) when keys come in
@@ -98,6 +88,13 @@ func (x *chains) insertByKey(l *list, rows *rows, ref uint32, r *row) {
 }
 
 func (x *chains) remove(l *list, ref uint32) {
-	mine := x.links[ref]
-	*x.after(l, mine.prev), *x.before(l, mine.next) = mine.next, mine.prev
+	links, next, prev := x.links, &l.head, &l.tail // the two links that lead to the row
+	mine := links[ref]
+	if mine.prev != 0 {
+		next = &links[mine.prev].next
+	}
+	if mine.next != 0 {
+		prev = &links[mine.next].prev
+	}
+	*next, *prev = mine.next, mine.prev
 }

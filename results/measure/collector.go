@@ -3,6 +3,7 @@ package measure
 import (
 	"cmp"
 	"iter"
+	"slices"
 	"time"
 
 	"qsim/engine"
@@ -27,8 +28,9 @@ type Collector struct {
 
 	clock
 	cohorts
-	views     []*view // whole, then those of the classes and tenants in queries, see view.next
+	views     []*view // whole, then narrowed and those that follow it
 	whole     *view   // view of all jobs
+	narrowed  *view   // the first view of a class or tenant in queries, see view.next; nil: none
 	starving  starving
 	sets      []*jobSet // sets of jobs by enqueue time; the first is of the whole run
 	questions []question
@@ -89,8 +91,10 @@ func NewCollector(s *Settings, policy int) *Collector {
 	}
 	c.impatient = c.anyPatience("")
 	c.cohorts = newCohorts(c.sets)
-	for i, v := range c.views {
-		v.next = element(c.views, i+1)
+	for _, v := range slices.Backward(c.views[1:]) {
+		v.next, c.narrowed = c.narrowed, v
+	}
+	for _, v := range c.views {
 		v.begin()
 	}
 	return c
@@ -138,10 +142,11 @@ func (c *Collector) leave(u *unfinished.Job) {
 	}
 	starved := u.Class == engine.Fresh && c.starving.starved(c.end, u.Kind, u.Tenant, u.Waited)
 	enqueued := c.end - engine.Time(u.Age)
-	for s := c.setsOf(enqueued, u.Kind, u.Tenant); s != nil; s = s.next {
+	sets := c.setsOf(enqueued, u.Kind, u.Tenant)
+	for s := sets; s != nil; s = s.next {
 		s.leftOver(u, unstarted, starved)
 	}
-	if u.Class == engine.Fresh && u.State != engine.InFlight && c.byTenant && c.sets[0].has(enqueued, u.Kind, u.Tenant) {
+	if u.Class == engine.Fresh && u.State != engine.InFlight && c.byTenant && sets != nil {
 		c.whole.tenants.leftOver(u.Tenant, u.Waited)
 	}
 	if element(c.settings.Patience, u.Kind) > u.Age {

@@ -20,7 +20,7 @@ func (c *Collector) Enqueued(at engine.Time, j *engine.NewJob) {
 	c.pass(at)
 	c.jobs++
 	c.whole.enqueued(j)
-	for v := c.whole.next; v != nil; v = v.next {
+	for v := c.narrowed; v != nil; v = v.next {
 		if v.has(j.Kind, j.Tenant) {
 			v.enqueued(j)
 		}
@@ -78,7 +78,7 @@ func (c *Collector) Leased(at engine.Time, _ int32, l *engine.Lease) {
 	k.Lease, k.class, k.waited, k.enqueued = l, l.Class(), max(int64(l.Waited), 0), at-engine.Time(l.Age)
 	k.bucket = bucketOf(k.waited)
 	c.whole.claimed(&k)
-	for v := c.whole.next; v != nil; v = v.next {
+	for v := c.narrowed; v != nil; v = v.next {
 		if v.has(l.Kind, l.Tenant) {
 			v.claimed(&k)
 		} else {
@@ -88,6 +88,7 @@ func (c *Collector) Leased(at engine.Time, _ int32, l *engine.Lease) {
 	if at > c.starving.calm {
 		c.starving.judge(at, &k)
 	}
+	sets := c.setsOf(k.enqueued, l.Kind, l.Tenant)
 	if k.class == engine.Fresh {
 		if c.settings.Held && l.Waited != l.Age { // enqueued before it was due: never among the ready jobs of starving
 			k.starved = c.starving.starved(at, l.Kind, l.Tenant, time.Duration(k.waited))
@@ -95,7 +96,7 @@ func (c *Collector) Leased(at engine.Time, _ int32, l *engine.Lease) {
 			k.starved = c.starving.left(at, l.Kind, l.Tenant, time.Duration(k.waited))
 		}
 		if c.byTenant {
-			c.whole.claimedOfTenant(&k, c.sets[0].covers(k.enqueued))
+			c.whole.claimedOfTenant(&k, sets != nil)
 		}
 	} else if l.Delivery > c.tries {
 		c.tries = l.Delivery
@@ -103,14 +104,13 @@ func (c *Collector) Leased(at engine.Time, _ int32, l *engine.Lease) {
 	j := c.known.put(l.ID)
 	j.enqueued, j.readySince, j.token = k.enqueued, at-engine.Time(k.waited), l.Token
 	j.leased, j.started, j.runs, j.lost, j.ended = true, false, false, false, false
-	j.expires = at.Add(c.lease)
+	j.held, j.sets = at, sets
 	j.pending++
-	j.sets = c.setsOf(k.enqueued, l.Kind, l.Tenant)
-	for s := j.sets; s != nil; s = s.next {
+	for s := sets; s != nil; s = s.next {
 		s.claimed(&k)
 	}
 	if c.copyOf(l.ID) > 0 {
-		c.onCopyClaimed(&k, j.sets)
+		c.onCopyClaimed(&k, sets)
 	}
 }
 
@@ -119,7 +119,7 @@ func (c *Collector) Started(at engine.Time, _ int32, _ engine.Slot, l *engine.Le
 	c.pass(at)
 	c.machines.change(c.now, -1)
 	c.whole.change(busyArea, 1)
-	for v := c.whole.next; v != nil; v = v.next {
+	for v := c.narrowed; v != nil; v = v.next {
 		if v.has(l.Kind, l.Tenant) {
 			v.change(busyArea, 1)
 		}
@@ -156,11 +156,10 @@ func (c *Collector) Finished(
 	workers := c.workersOf(workerSlot{node, slot})
 	c.machines.change(c.now, workers)
 	j := c.known.find(l.ID)
-	first := err == engine.NoError && j != nil && j.successes == 0
-	c.whole.ended(l.Tenant, err, first, workers)
-	for v := c.whole.next; v != nil; v = v.next {
+	c.whole.ended(l.Tenant, err, workers)
+	for v := c.narrowed; v != nil; v = v.next {
 		if v.has(l.Kind, l.Tenant) {
-			v.ended(l.Tenant, err, first, workers)
+			v.ended(l.Tenant, err, workers)
 		}
 	}
 	if j == nil {
@@ -190,7 +189,7 @@ func (c *Collector) Finished(
 // onSuccess counts an execution of the job j that ended in success, as a duplicate if it is not the first.
 func (c *Collector) onSuccess(at engine.Time, j *knownJob, l *engine.Lease, ran time.Duration) {
 	c.succeeded++
-	j.remember(l.Token, ran, at)
+	j.remember(l.Token, ran, j.lost || at.Sub(j.held) >= c.lease)
 	if j.acked == l.Token {
 		for s := j.sets; s != nil; s = s.next {
 			s.accepted += float64(ran)
@@ -198,7 +197,14 @@ func (c *Collector) onSuccess(at engine.Time, j *knownJob, l *engine.Lease, ran 
 	}
 	if j.successes++; j.successes > 1 {
 		c.onDuplicate(j, l, ran)
-	} else if len(c.resubmitted) > 0 {
+		return
+	}
+	for _, v := range c.views {
+		if v.has(l.Kind, l.Tenant) {
+			v.segment.firsts++
+		}
+	}
+	if len(c.resubmitted) > 0 {
 		c.onCopyDone(j, l.Kind, l.Tenant)
 	}
 }
@@ -227,7 +233,7 @@ func (c *Collector) appliesAgain(j *knownJob, l *engine.Lease, ran time.Duration
 func (c *Collector) Committed(at engine.Time, _ int32, kind engine.EventKind, o *engine.Outcome, r *engine.Result) {
 	c.pass(at)
 	c.whole.outcome(kind, o.Tenant, r)
-	for v := c.whole.next; v != nil; v = v.next {
+	for v := c.narrowed; v != nil; v = v.next {
 		if v.has(o.Kind, o.Tenant) {
 			v.outcome(kind, o.Tenant, r)
 		}
@@ -348,13 +354,13 @@ func (c *Collector) onLeaseTaken(e *engine.Event) {
 	}
 }
 
-// onHolder records what the holder of a lease has learned of it: its new expiry after a heartbeat, or its loss, after
+// onHolder records what the holder of a lease has learned of it: that it was extended by a heartbeat, or its loss, after
 // which no outcome of the handler will reach the store.
 func (c *Collector) onHolder(e *engine.Event) {
 	switch j := c.known.find(e.Job); {
 	case j == nil || j.token != e.Token:
 	case e.Kind == engine.Extended:
-		j.expires = e.At.Add(c.lease)
+		j.held = e.At
 	default:
 		j.lost = true
 	}

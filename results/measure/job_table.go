@@ -13,7 +13,7 @@ type knownJob struct {
 	enqueued   engine.Time
 	readySince engine.Time  // start of the wait that the latest claim ended
 	token      engine.Token // fencing token of the latest claim
-	expires    engine.Time  // latest known expiry of that lease
+	held       engine.Time  // since when that lease has run: its claim, or the latest known heartbeat
 	next       *knownJob    // the next job of the same hash, or the next free entry, see jobTable
 	sets       *membership  // the job sets that count the job
 	running    uint16       // executions under way
@@ -49,8 +49,8 @@ func (j *knownJob) lapsed(delivery int32) bool {
 }
 
 // remember keeps the run time of a successful execution until its ack is accepted; of each job the latest two are kept.
-func (j *knownJob) remember(token engine.Token, ran time.Duration, now engine.Time) {
-	late := j.lost || now >= j.expires // of the latest lease, for which alone it is asked
+// late is true if the latest lease, for which alone it is asked, had expired by its end.
+func (j *knownJob) remember(token engine.Token, ran time.Duration, late bool) {
 	j.ran[0], j.ran[1] = execution{token, ran}, j.ran[0]
 	j.late[0], j.late[1] = late, j.late[0]
 }

@@ -47,8 +47,9 @@ func TestJobTableAgainstAMap(t *testing.T) {
 			t.Fatalf("step %d: job %d is %+v, want %d, %v", i, id, j, want, ok)
 		}
 	}
-	if table.used() != len(model) || table.entries != most {
-		t.Errorf("%d used, want %d; room for %d, want %d", table.used(), len(model), table.entries, most)
+	if table.used() != len(model) || table.entries != most || len(table.heads) < 4*most {
+		t.Errorf("%d used, want %d; room for %d, want %d, in %d lists", table.used(), len(model), table.entries, most,
+			len(table.heads))
 	}
 	for id, want := range model {
 		if j := table.find(id); j == nil || j.running != want {

@@ -71,8 +71,8 @@ func (v *view) becomeWaiting() {
 const died = math.MaxUint16
 
 // ended counts the end of an execution of a job that the view measures, which frees workers, 1 or 0, with the error of
-// its handler, or died; first is true if it is the first success of its job.
-func (v *view) ended(tenant engine.TenantID, err engine.ErrorKind, first bool, workers int64) {
+// its handler, or died.
+func (v *view) ended(tenant engine.TenantID, err engine.ErrorKind, workers int64) {
 	v.change(busyArea, -workers)
 	if err != died {
 		v.segment.finished++
@@ -82,9 +82,6 @@ func (v *view) ended(tenant engine.TenantID, err engine.ErrorKind, first bool, w
 	}
 	if err != engine.NoError {
 		v.segment.failures++
-	}
-	if first {
-		v.segment.firsts++
 	}
 }
 

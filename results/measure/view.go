@@ -46,7 +46,7 @@ type view struct {
 	gaps    claimGaps
 	deficit deficit
 	storms  stormState
-	next    *view         // the next view of the run, of the jobs of another class or tenant; nil: none
+	next    *view         // the next of Collector.narrowed; nil: none
 	series  *seriesSum    // time series; nil: not kept for this filter
 	tenants *tenantCounts // counts by tenant; nil: no query needs them
 }

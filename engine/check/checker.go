@@ -136,8 +136,8 @@ func (c *Checker) caughtUp() *Checker {
 	return c
 }
 
-// check checks an event and updates the state of its job, until an invariant is broken. It is not inlined: every call of
-// a rule would then save the variables of the loop around it, too.
+// check checks an event and updates the state of its job, until an invariant is broken. It is not inlined: every call
+// of a rule would then save the variables of the loop around it, too.
 //
 //go:noinline
 func (c *Checker) check(e *engine.Event) {
@@ -145,7 +145,7 @@ func (c *Checker) check(e *engine.Event) {
 		return
 	}
 	c.events[e.Kind]++
-	k, n, x := &c.kinds[kindIndex(e)], (*node)(nil), (*execution)(nil)
+	k, n, x := &c.kinds[kindIndex(e.Kind, e.Op)], (*node)(nil), (*execution)(nil)
 	if node := uint(uint32(e.Node)); node < uint(len(c.nodes)) { // -1 is none
 		n = &c.nodes[node]
 	}

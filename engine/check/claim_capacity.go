@@ -14,18 +14,16 @@ type claim struct {
 }
 
 // followCall ends the latest claim, as another call is executed: the leases that it granted have been recorded.
-func (c *Checker) followCall(*subject) {
+func (c *Checker) followCall(s *subject) {
+	if s.Op == engine.OpExtend {
+		s.n.asked = s.At
+	}
 	if l := &c.claim; l.open {
 		l.open = false
 		if c.d.shares {
 			c.nodes[l.node].owed, _ = c.share(l)
 		}
 	}
-}
-
-func (c *Checker) followExtendCall(s *subject) {
-	c.followCall(s)
-	s.n.asked = s.At
 }
 
 func (c *Checker) followRecoverCall(s *subject) {

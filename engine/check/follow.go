@@ -6,8 +6,7 @@ import (
 	"qsim/engine"
 )
 
-// followers update the checker's records of jobs and processes after events of some kinds: the last one listed for a
-// kind does.
+// followers update the records of jobs and processes after events of some kinds: the last one listed for a kind does.
 var followers = []struct {
 	on     kinds
 	follow func(c *Checker, s *subject)
@@ -16,7 +15,6 @@ var followers = []struct {
 	{called, (*Checker).followCall},
 	{claims, (*Checker).followClaimCall},
 	{looks, (*Checker).followRecoverCall},
-	{ofCalls(engine.OpExtend), (*Checker).followExtendCall},
 	{of(engine.Enqueued), (*Checker).followEnqueued},
 	{of(engine.Promoted), (*Checker).followPromoted},
 	{leased, (*Checker).followLeased},

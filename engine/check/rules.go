@@ -209,11 +209,11 @@ type kinds uint64
 const numKinds = int(engine.NumEventKinds) + int(engine.NumOps)
 
 // kindIndex returns the kind of an event, as sets of kinds number it: that of a call follows from its operation.
-func kindIndex(e *engine.Event) int {
-	if e.Kind == engine.Called {
-		return int(engine.NumEventKinds) + int(e.Op)
+func kindIndex(k engine.EventKind, op engine.Op) int {
+	if k == engine.Called {
+		return int(engine.NumEventKinds) + int(op)
 	}
-	return int(e.Kind)
+	return int(k)
 }
 
 func (s kinds) has(kind int) bool { return s>>kind&1 != 0 }
@@ -225,9 +225,6 @@ func of(list ...engine.EventKind) (set kinds) {
 	return set
 }
 
-// ofCalls returns the set of the executed calls of an operation.
-func ofCalls(op engine.Op) kinds { return 1 << (int(engine.NumEventKinds) + int(op)) }
-
 var (
 	committed = of(engine.Acked, engine.Nacked, engine.Buried, engine.Returned)
 	stored    = committed | of(engine.Promoted, engine.Leased, engine.LeaseTaken, engine.LeaseForgotten,
@@ -238,8 +235,8 @@ var (
 	taken   = of(engine.LeaseTaken)
 	started = of(engine.Started)
 	called  = ^kinds(1<<engine.NumEventKinds - 1)
-	claims  = ofCalls(engine.OpClaim)
-	looks   = ofCalls(engine.OpRecover)
+	claims  = kinds(1) << kindIndex(engine.Called, engine.OpClaim)
+	looks   = kinds(1) << kindIndex(engine.Called, engine.OpRecover)
 )
 
 // table returns every rule that is applied to events, in order: of several broken by one event, the first is reported.

@@ -10,8 +10,7 @@ import (
 
 // Watch wraps the policies of nodes so that a checker verifies their plans (which jobs to claim) and their claims.
 // right makes the policy that the nodes should follow, whose guarantees their plans must keep. sent reports whether the
-// caller calls Checker.Claims for claims that set out, and may ask Checker.HasPlanned; otherwise every plan for some
-// jobs may be under way as a claim.
+// caller calls Checker.Claims for claims that set out and asks Checker.HasPlanned; else a plan may be under way as one.
 func Watch(policy func(node int32) engine.Policy, right func() engine.Policy, c *check.Checker,
 	sent bool) func(node int32) engine.Policy {
 	law := policies.Guarantees(right()).Law

@@ -189,7 +189,7 @@ func (c *Collector) Finished(
 // onSuccess counts an execution of the job j that ended in success, as a duplicate if it is not the first.
 func (c *Collector) onSuccess(at engine.Time, j *knownJob, l *engine.Lease, ran time.Duration) {
 	c.succeeded++
-	j.remember(l.Token, ran, j.lost || at.Sub(j.held) >= c.lease)
+	j.ran[0], j.ran[1] = execution{l.Token, ran, j.lost || at.Sub(j.held) >= c.lease}, j.ran[0]
 	if j.acked == l.Token {
 		for s := j.sets; s != nil; s = s.next {
 			s.accepted += float64(ran)

@@ -21,12 +21,12 @@ const (
 // false if the holder's process has died. If the execution under that lease succeeded, the cause is the lapsed lease
 // (success after the expiry), a lost ack or a crash; if it is still running, the lapsed lease.
 func (j *knownJob) blame(alive bool) {
-	switch late, succeeded := j.successUnder(j.token); {
-	case succeeded && late:
+	switch x := j.successUnder(j.token); {
+	case x != nil && x.late:
 		j.cause = leaseLapsed
-	case succeeded && alive:
+	case x != nil && alive:
 		j.cause = ackLost
-	case succeeded:
+	case x != nil:
 		j.cause = crashed
 	case alive && j.successes == 0:
 		j.cause = leaseLapsed
@@ -36,20 +36,9 @@ func (j *knownJob) blame(alive bool) {
 // overrun records that the holder of a lease gave the job back (nack) before its handler ended. If its handler runs on,
 // or had succeeded meanwhile, a second success of the job is blamed on the overrun.
 func (j *knownJob) overrun() {
-	if _, succeeded := j.successUnder(j.token); succeeded || j.runs && j.successes == 0 {
+	if j.successUnder(j.token) != nil || j.runs && j.successes == 0 {
 		j.cause = overran
 	}
-}
-
-// successUnder reports whether an execution under the lease with that fencing token, if remembered, ended in success,
-// and whether the lease had expired by then.
-func (j *knownJob) successUnder(token engine.Token) (late, succeeded bool) {
-	for i := range j.ran {
-		if j.ran[i].token == token {
-			return j.late[i], true
-		}
-	}
-	return false, false
 }
 
 // resubmission counts the copies of a caller's job that was enqueued more than once, until none can be executed any

@@ -19,7 +19,6 @@ type knownJob struct {
 	running    uint16       // executions under way
 	pending    uint16       // claims whose execution has not started, and perhaps never will
 	successes  uint16       // executions that ended in success
-	late       [2]bool      // whether the lease of each of ran had expired when its execution ended
 	leased     bool         // it has had no outcome since its latest claim
 	started    bool         // an execution under the lease of the latest claim has begun
 	runs       bool         // that execution is under way
@@ -35,10 +34,11 @@ type knownJob struct {
 	lapses     uint32       // by the number of claims before that one, whether the lease of that claim was
 }
 
-// execution is an execution of a job that ended in success: the fencing token of its lease, and how long it ran.
+// execution is an execution of a job that ended in success.
 type execution struct {
-	token engine.Token
+	token engine.Token // fencing token of its lease
 	ran   time.Duration
+	late  bool // that lease, if it was the latest of the job, had expired when the execution ended
 }
 
 // lapsed reports whether the lease of the claim with that number was recovered, rather than ended by an outcome. It is
@@ -48,11 +48,15 @@ func (j *knownJob) lapsed(delivery int32) bool {
 	return later >= 32 || later >= 0 && j.lapses>>later&1 == 1
 }
 
-// remember keeps the run time of a successful execution until its ack is accepted; of each job the latest two are kept.
-// late is true if the latest lease, for which alone it is asked, had expired by its end.
-func (j *knownJob) remember(token engine.Token, ran time.Duration, late bool) {
-	j.ran[0], j.ran[1] = execution{token, ran}, j.ran[0]
-	j.late[0], j.late[1] = late, j.late[0]
+// successUnder returns the execution that ended in success under the lease with that fencing token, nil if there was
+// none, or it is no longer among the latest two.
+func (j *knownJob) successUnder(token engine.Token) *execution {
+	for i := range j.ran {
+		if x := &j.ran[i]; x.token == token {
+			return x
+		}
+	}
+	return nil
 }
 
 // commit records an outcome that the store applied, and returns the run time of the execution if it was acked; 0 if it
@@ -62,10 +66,8 @@ func (j *knownJob) commit(kind engine.EventKind, o *engine.Outcome) (ran time.Du
 	switch kind {
 	case engine.Acked:
 		j.ended, j.acked = true, o.Token
-		for i := range j.ran {
-			if x := &j.ran[i]; x.token == o.Token {
-				return x.ran
-			}
+		if x := j.successUnder(o.Token); x != nil {
+			return x.ran
 		}
 		return 0
 	case engine.Buried:

@@ -65,7 +65,7 @@ type eventBuilder struct {
 	first  JobRecorder
 	second Recorder
 	take   func(events []Event) // passes events on to the second
-	events [128]Event           // events not passed to the second yet
+	events [512]Event           // events not passed to the second yet
 	built  int                  // number of events in it
 	most   int                  // number at which they are passed on
 }

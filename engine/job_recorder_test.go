@@ -62,13 +62,13 @@ func TestRecordJobsAsEvents(t *testing.T) {
 			tt.record(engine.RecordJobs(nil)) // nobody listens
 			var own keeper
 			many := engine.RecordJobs(&own)
-			for n := range 129 {
-				if tt.record(many); len(own.events) != (n+1)/128*128 {
+			for n := range 513 {
+				if tt.record(many); len(own.events) != (n+1)/512*512 {
 					t.Errorf("%d events were passed on after %d", len(own.events), n+1)
 				}
 			}
-			if own.pass(); len(own.events) != 129 || own.events[0] != tt.want || own.events[128] != tt.want {
-				t.Errorf("%d events were passed on, want 129 of %+v", len(own.events), tt.want)
+			if own.pass(); len(own.events) != 513 || own.events[0] != tt.want || own.events[512] != tt.want {
+				t.Errorf("%d events were passed on, want 513 of %+v", len(own.events), tt.want)
 			}
 			if len(alone) != 1 || alone[0] != tt.want || len(beside) != 1 || beside[0] != tt.want {
 				t.Errorf("recorded %+v and %+v, want %+v", alone, beside, tt.want)

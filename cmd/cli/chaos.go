@@ -88,6 +88,9 @@ func runChaos(c *cobra.Command, f *chaosFlags) error {
 	case options.Seeds > math.MaxInt64-options.First+1:
 		return ui.UsageError("--seed %d: there are no %d seeds from there", options.First, options.Seeds)
 	}
+	if no := plain.Find(scenarios.AllKinds().Storms, func(k *scenarios.Kind) bool { return k.Example == "" }); no != nil {
+		return ui.UsageError("storms of kind %s have no example: write it in tags, and run go generate ./scenarios", no.Name)
+	}
 	console := ui.NewConsole(c, f.Quiet)
 	switch {
 	case f.catalogue:

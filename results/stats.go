@@ -219,6 +219,9 @@ func HalfWidth(values []float64, centre, sureness float64) float64 {
 	return halfWidth(math.Sqrt(VarianceAbout(values, centre)), len(values), 1-sureness)
 }
 
+// Student returns the factor t((1+sureness)/2, n-1) of HalfWidth for n values, at least 2.
+func Student(n int, sureness float64) float64 { return tQuantile(float64(n), 1-sureness) }
+
 // MeanOf returns the mean of values, NaN of an empty list. If all values are equal the mean is exactly that value.
 func MeanOf(values []float64) float64 {
 	if len(values) == 0 {

@@ -146,10 +146,13 @@ const (
 // tests compare them too: KN takes long for a great difference of candidates that scatter much. Candidates given up by
 // comparisons come back where one of those that they were compared with turns out to have no goal in some seed.
 func (s *selection) eliminate(n int, look bool) {
-	reasons := make([]string, len(s.all))
-	void := false
+	reasons, means := make([]string, len(s.all)), plain.Map(s.all, mean)
+	void, t := false, 0.0
+	if look {
+		t = results.Student(n, s.sure)
+	}
 	for i, c := range s.all {
-		reasons[i] = s.behind(i, n, look)
+		reasons[i] = s.behind(i, n, means, t)
 		void = void || c.why == "" && reasons[i] == whyVoid
 	}
 	for _, c := range s.all {
@@ -162,16 +165,18 @@ func (s *selection) eliminate(n int, look bool) {
 	}
 }
 
-// behind returns why to give up a candidate after n seeds: it has no goal in some of them, or its goal is significantly
-// worse than that of one that meets all objectives, by more than the bound W of the procedure KN or, at a look, by a t
-// test, or equal to it; "" if none of these.
-func (s *selection) behind(i, n int, look bool) (why string) {
+// behind returns why to give up a candidate after n seeds, given the mean goals of all: it has no goal in some seed, or
+// its goal is significantly worse than that of one that meets all objectives, by more than the bound W of the procedure
+// KN or by a t test with the quantile t (0: none), or equal to it; "" if none of these.
+func (s *selection) behind(i, n int, means []float64, t float64) (why string) {
 	c, r := s.all[i], float64(n)
-	if math.IsNaN(mean(c)) {
+	if math.IsNaN(means[i]) {
 		return whyVoid
 	}
 	for k, other := range s.all {
-		if k == i || c.why != "" || other.why != "" || other.outcome != results.Met {
+		d := means[i] - means[k]
+		// One that is ahead, or compared with one without a goal, needs no variance: this is half of the pairs.
+		if k == i || c.why != "" || other.why != "" || other.outcome != results.Met || !(d >= 0) {
 			continue
 		}
 		w := 0.0
@@ -180,9 +185,8 @@ func (s *selection) behind(i, n int, look bool) (why string) {
 			variance := results.VarianceAbout(first, results.MeanOf(first))
 			w = math.Max(0, s.delta/(2*r)*(s.scale*variance/(s.delta*s.delta)-r))
 		}
-		d := mean(c) - mean(other)
 		equal := w == 0 && d == 0 && k < i // to the end: the first one stands for both
-		switch behind := d > w || look && d > 0 && d > results.HalfWidth(differences(c, other, n), d, s.sure); {
+		switch behind := d > w || t > 0 && d > t*math.Sqrt(results.VarianceAbout(differences(c, other, n), d)/r); {
 		case !behind && !equal:
 		case plain.Either(s.more, c, other).bounded():
 			why = whyUnsure

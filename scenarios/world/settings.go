@@ -2,6 +2,7 @@ package world
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -101,7 +102,9 @@ func describeJobs(sc *scenarios.Scenario, s *measure.Settings) {
 		rate := job.Arrivals.MeanRate()
 		s.Rate += rate
 		mean := estimate.Service(sc, i)
-		work += float64(rate * mean)
+		if rate > 0 { // 0 × ∞ is no number
+			work += float64(rate * mean)
+		}
 		s.Loads = append(s.Loads, measure.Load{Rate: rate, Service: ofSeconds(mean)})
 	}
 	if s.Rate > 0 {
@@ -109,9 +112,12 @@ func describeJobs(sc *scenarios.Scenario, s *measure.Settings) {
 	}
 }
 
-// ofSeconds returns a number of seconds as a duration, at most the longest that a scenario may have.
+// ofSeconds returns a number of seconds as a duration: the longest that a scenario may have if it is infinite, else less.
 func ofSeconds(n float64) time.Duration {
-	return time.Duration(min(n, quantity.Longest.Seconds()) * float64(time.Second))
+	if math.IsInf(n, 1) {
+		return quantity.Longest
+	}
+	return min(time.Duration(min(n, quantity.Longest.Seconds())*float64(time.Second)), quantity.Longest-1)
 }
 
 // settingsOf returns a copy of the settings s for policy i, which may override the jobs and the windows of storms of

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"qsim/engine/quantity"
+	"qsim/results/measure"
 	"qsim/scenarios"
 )
 
@@ -77,6 +78,23 @@ func TestSettingsOfCutRunTimes(t *testing.T) {
 				t.Errorf("%s: mean service time %v, want %v", timeout, got, want)
 			}
 		}
+	}
+}
+
+// TestSettingsOfEndlessRunTimes: only a mean service time that is infinite is the longest duration, and that of a class
+// that comes in bursts alone is left out of the mean over classes.
+func TestSettingsOfEndlessRunTimes(t *testing.T) {
+	for service, want := range map[string]time.Duration{"87600h": quantity.Longest - 1, "{dist: pareto, min: 1s, alpha: 1}": quantity.Longest,
+		"{dist: pareto, min: 1s, alpha: 1.0000000001}": quantity.Longest - 1} {
+		sc, _ := scenarios.Load("a.yaml", []byte("jobs: [{class: mail, arrivals: 20/s, service: "+service+", timeout: 0s}]\n"), nil) // with a warning
+		if got := Settings(sc).Service; got != want {
+			t.Errorf("%s: mean service time %v, want %v", service, got, want)
+		}
+	}
+	sc, _ := scenarios.Load("a.yaml", []byte("jobs:\n  - {class: mail, arrivals: 20/s, service: 1s}\n"+
+		"  - {class: rare, arrivals: 0/s, service: {dist: pareto, min: 1s, alpha: 1}, timeout: 0s}\n"), nil)
+	if s := Settings(sc); s.Service != time.Second || s.Loads[1] != (measure.Load{Service: quantity.Longest}) {
+		t.Errorf("mean service time %v, loads %v", s.Service, s.Loads)
 	}
 }
 

@@ -234,7 +234,8 @@ func Service(sc *spec.Scenario, class int) float64 {
 	return upTo(sc.Jobs[class].Service.Dist(), FreedAt(sc, class))
 }
 
-// upTo returns the mean of min(X, limit) in seconds, where X is drawn from a distribution, to about 0.1 %.
+// upTo returns the mean of min(X, limit) in seconds, where X is drawn from a distribution, to about 0.1 %. Its products
+// are rounded, as results hold it.
 func upTo(d dist.Dist, limit float64) float64 {
 	over := above(d, limit)
 	if over == 0 {
@@ -244,10 +245,10 @@ func upTo(d dist.Dist, limit float64) float64 {
 	const draws = 1000
 	step, sum := (1-math.Sqrt(math.Sqrt(over)))/draws, 0.0
 	for i := range draws {
-		rest := 1 - step*(float64(i)+0.5)
-		sum += min(limit, d.Sample(1-rest*rest*rest*rest)) * 4 * rest * rest * rest * step
+		rest := 1 - float64(step*(float64(i)+0.5))
+		sum += float64(min(limit, d.Sample(1-float64(rest*rest*rest*rest))) * 4 * rest * rest * rest * step)
 	}
-	return sum + over*limit
+	return sum + float64(over*limit)
 }
 
 // above returns the probability that a draw from a distribution exceeds limit, in seconds, to 1e-9.

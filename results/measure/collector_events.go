@@ -354,8 +354,8 @@ func (c *Collector) onLeaseTaken(e *engine.Event) {
 	}
 }
 
-// onHolder records what the holder of a lease has learned of it: that it was extended by a heartbeat, or its loss, after
-// which no outcome of the handler will reach the store.
+// onHolder records what the holder of a lease has learned of it: that a heartbeat extended it, or its loss, after which
+// no outcome of the handler will reach the store.
 func (c *Collector) onHolder(e *engine.Event) {
 	switch j := c.known.find(e.Job); {
 	case j == nil || j.token != e.Token:

@@ -198,7 +198,7 @@ type recovery struct {
 // recoveryWindow returns the length of the sliding window of waits that shows the recovery after a storm, given the
 // load outside storms; 0 if that is unknown.
 func recoveryWindow(rest Load, storm Window) time.Duration {
-	window, length := windowServices*rest.Service, storm.To-storm.From
+	window, length := windowServices*min(rest.Service, math.MaxInt64/windowServices), storm.To-storm.From
 	switch {
 	case rest.Rate > 0:
 		arrivals := windowArrivals / rest.Rate * float64(time.Second)

@@ -319,6 +319,7 @@ func TestRecoveryWindow(t *testing.T) {
 		{time.Second, time.Minute, 0, time.Minute},
 		{time.Second, 0, 0, 30 * time.Second},
 		{time.Second, time.Hour, 1e-30, time.Hour},
+		{10 * 365 * 24 * time.Hour, time.Hour, 100, time.Hour}, // the longest duration
 		{0, 0, 0, 0},
 	} {
 		if got := recoveryWindow(Load{Service: tt.service, Rate: tt.rate}, Window{To: tt.storm}); got != tt.want {

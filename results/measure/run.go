@@ -42,10 +42,9 @@ type Series struct {
 	RetryClaims  []float64 // claims of retries per second
 	Failures     []float64 // failed executions per second
 	// Starved is the share of the bucket's time in which a fresh job starved (waited beyond its class's threshold), of the
-	// class or tenant that Settings.Charted returns. Nil: an earlier version did not measure it.
+	// class or tenant that Settings.Charted returns.
 	Starved []float64
-	// Classes holds FreshWaitP99 by class. Nil: one class, more than MostClassSeries, or not measured by an earlier
-	// version.
+	// Classes holds FreshWaitP99 by class. Nil: one class, or more than MostClassSeries.
 	Classes [][]float64
 }
 

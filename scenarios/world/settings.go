@@ -112,7 +112,7 @@ func describeJobs(sc *scenarios.Scenario, s *measure.Settings) {
 	}
 }
 
-// ofSeconds returns a number of seconds as a duration: the longest that a scenario may have if it is infinite, else less.
+// ofSeconds returns a number of seconds as a duration: quantity.Longest if it is infinite, and else less.
 func ofSeconds(n float64) time.Duration {
 	if math.IsInf(n, 1) {
 		return quantity.Longest

@@ -58,10 +58,10 @@ func TestFailureIsReplayed(t *testing.T) {
 	}
 }
 
-// TestPanicIsFound checks that a swarm reports a panic in the engine as a failure.
+// TestPanicIsFound checks that a swarm reports a panic in the engine as a failure, and ends with it.
 func TestPanicIsFound(t *testing.T) {
-	result, err := Swarm(context.Background(), Options{First: 1, Seeds: 1, plant: func(s *setup) { s.config.Policy = nil }})
-	if err != nil || len(result.Failures) != 1 || !strings.Contains(result.Failures[0].String(), "panic: ") {
+	result, err := Swarm(context.Background(), Options{First: 1, Seeds: 3, Parallel: 1, plant: func(s *setup) { s.config.Policy = nil }})
+	if err != nil || result.Seeds != 1 || len(result.Failures) != 1 || !strings.Contains(result.Failures[0].String(), "panic: ") {
 		t.Errorf("%v, %d failures", err, len(result.Failures))
 	}
 }

@@ -55,9 +55,9 @@ for sweep --vary.
 
     --smallest, --largest   bisection, with more seeds until each verdict is clear, and a
                             look at the neighbours of the answer
-    --minimize, --maximize  KN (Kim and Nelson 2001), which compares all settings after
-                            every seed from the 20th on and drops those that fall behind,
-                            with t tests at some
+    --minimize, --maximize  KN (Kim and Nelson 2001): 20 seeds of every setting; from then on
+                            it compares all after every seed and drops those that fall
+                            behind, with t tests at some
 
 All settings have the same seeds. Objectives are those of the scenario, expect: missed or not,
 unless --objective gives others. Files: tune.json, tune.csv and a chart of what was tried.

@@ -87,13 +87,12 @@ func ReadStored(read func(path string) ([]byte, error)) (*Stored, error) {
 		take func(text []byte) error
 	}{{dataFile, stored.Summary.readData}, {seriesFile, stored.Summary.readSeries}} {
 		text, err := read(file.path)
-		switch {
-		case err == nil:
+		if err == nil {
 			err = file.take(text)
-		case errors.Is(err, fs.ErrNotExist):
-			err = fmt.Errorf("%w: it is missing", errFormat)
 		}
 		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, fmt.Errorf("read %s: it is missing: run the scenario again", file.path)
 		case errors.Is(err, errFormat):
 			return nil, fmt.Errorf("read %s: %w; qsim %s wrote the results: run the scenario again, or use that version",
 				file.path, err, cmp.Or(stored.Made.Version, "of unknown version"))
@@ -104,7 +103,7 @@ func ReadStored(read func(path string) ([]byte, error)) (*Stored, error) {
 	return stored, nil
 }
 
-// errFormat is wrapped by the errors about a file that is not there or whose format is not this program's.
+// errFormat is wrapped by the errors about a file whose format is not this program's.
 var errFormat = errors.New("not in this program's format")
 
 // readData sets the summary's Settings and, but for time series, Data from the bytes of data.json.gz.

@@ -98,7 +98,7 @@ func zipped(text string) []byte {
 
 // TestStoredByAnotherVersion: files of another format, or missing ones, are an error with the version that wrote them.
 func TestStoredByAnotherVersion(t *testing.T) {
-	const advice = "; qsim 1.2.3 wrote the results: run the scenario again, or use that version"
+	const anew, orOlder = ": run the scenario again", " wrote the results: run the scenario again, or use that version"
 	ofAge := func(version string) func(f folder) {
 		return func(f folder) {
 			f["data.json.gz"] = zipped(strings.Replace(unzipped(t, f["data.json.gz"]), `"version":1`, `"version":`+version, 1))
@@ -111,23 +111,23 @@ func TestStoredByAnotherVersion(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct {
-		name   string
-		change func(f folder)
-		want   string
+		name         string
+		change       func(f folder)
+		want, advice string
 	}{
-		{"newer", ofAge("2"), "read data.json.gz: not in this program's format: version 2, wanted 1" + advice},
-		{"without a version", ofAge("0"), "read data.json.gz: not in this program's format: version 0, wanted 1" + advice},
-		{"no data", func(f folder) { delete(f, "data.json.gz") }, "read data.json.gz: not in this program's format: it is missing" + advice},
-		{"no series", func(f folder) { delete(f, "series.csv.gz") }, "read series.csv.gz: not in this program's format: it is missing" + advice},
-		{"a column less", column(func(row []string) []string { return row[:14] }), "goodput, fresh_claims, retry_claims, failures, wanted fresh_wait_p50_s, "},
-		{"a column more", column(func(row []string) []string { return append(row, "1") }), "fresh_wait_p99_s:sums, 1, wanted "},
-		{"by nobody", func(f folder) { delete(f, "run.json"); ofAge("3")(f) }, "qsim of unknown version wrote the results"},
+		{"newer", ofAge("2"), "read data.json.gz: not in this program's format: version 2, wanted 1; qsim 1.2.3", orOlder},
+		{"without a version", ofAge("0"), "read data.json.gz: not in this program's format: version 0, wanted 1; qsim 1.2.3", orOlder},
+		{"no data", func(f folder) { delete(f, "data.json.gz") }, "read data.json.gz: it is missing", anew},
+		{"no series", func(f folder) { delete(f, "series.csv.gz") }, "read series.csv.gz: it is missing", anew},
+		{"a column less", column(func(row []string) []string { return row[:14] }), "goodput, fresh_claims, retry_claims, failures, wanted fresh_wait_p50_s, ", orOlder},
+		{"a column more", column(func(row []string) []string { return append(row, "1") }), "fresh_wait_p99_s:sums, 1, wanted ", orOlder},
+		{"by nobody", func(f folder) { delete(f, "run.json"); ofAge("3")(f) }, "qsim of unknown version", orOlder},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := stored(t, summarized(t, 3))
 			tt.change(f)
 			_, err := ReadStored(f.read)
-			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasSuffix(err.Error(), "run the scenario again, or use that version") {
+			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasSuffix(err.Error(), tt.advice) {
 				t.Errorf("%v, want %q", err, tt.want)
 			}
 			// What comparisons of numbers need is read.

@@ -26,48 +26,48 @@ type budget struct {
 // budgets has a row for each package: its budget and its goal. `go test ./scripts -run Budgets -v` prints the figures
 // of today, and with -rewrite they become the ceilings.
 var budgets = []budget{
-	{"engine", 3299, 2850},
+	{"engine", 3276, 2850},
 	{"engine/bound", 63, 28}, // of which policies and the checker know: neither knows the other
-	{"engine/check", 3203, 1650},
+	{"engine/check", 3220, 1650},
 	{"engine/dist", 1027, 1020},
 	{"engine/fault", 109, 108}, // plain values out of engine/sim, which scenarios may know
 	{"engine/heap", 223, 83},   // of which 33 are the FIFO that package engine had, and package sim once more
-	{"engine/keyed", 66, 66},
+	{"engine/keyed", 69, 66},
 	{"engine/live", 1295, 1300},
 	{"engine/live/metrics", 308, 280}, // for Prometheus, which package live does without
-	{"engine/memstore", 2861, 2250},
+	{"engine/memstore", 2881, 2250},
 	{"engine/pgstore", 2959, 2130},
 	{"engine/pgstore/pgserver", 521, 500},
 	{"engine/quantity", 804, 480},
-	{"engine/sim", 1810, 1400},
+	{"engine/sim", 1809, 1400},
 	{"engine/unfinished", 21, 21}, // of which memstore, check, measure and world know: a type of each before
-	{"policies", 2669, 1850},
+	{"policies", 2655, 1850},
 	{"scenarios", 1100, 800},      // the language with the rooms below it: 4,700 in all
 	{"scenarios/apply", 508, 398}, // of which systems.yaml is the table
-	{"scenarios/chaos", 2293, 1350},
+	{"scenarios/chaos", 2276, 1350},
 	{"scenarios/checked", 188, 196},
 	{"scenarios/checks", 450, 300},
 	{"scenarios/diagnostics", 531, 559},
-	{"scenarios/estimate", 695, 250},
+	{"scenarios/estimate", 702, 250},
 	{"scenarios/imports", 4353, 3650},
 	{"scenarios/origins", 226, 150}, // qsim explain
 	{"scenarios/pool", 118, 100},
 	{"scenarios/reference", 627, 700},
 	{"scenarios/scenariotest", 85, 90}, // for go test of repositories that have a policy of their own
 	{"scenarios/spec", 2978, 1900},
-	{"scenarios/study", 4978, 3000},
+	{"scenarios/study", 4935, 3000},
 	{"scenarios/trace", 1513, 1250},
 	{"scenarios/tree", 500, 444}, // YAML with positions
 	{"scenarios/validate", 1071, 600},
 	{"scenarios/verify", 3248, 2600},
-	{"scenarios/world", 4664, 2700},
-	{"results", 4371, 2300},
+	{"scenarios/world", 4671, 2700},
+	{"results", 4362, 2300},
 	{"results/measure", 4723, 3150},
 	{"results/plain", 503, 200},    // below results and text: lists, ranges, filled lines and decimals, each written once
-	{"results/report", 6253, 4300}, // of which 300 are the canvas of pixels
+	{"results/report", 6225, 4300}, // of which 300 are the canvas of pixels
 	{"results/text", 1513, 1700},
 	{"cmd/bench", 4836, 3000}, // of which 90 find out when claims see new jobs
-	{"cmd/cli", 4966, 3600},
+	{"cmd/cli", 4854, 3600},
 	{"cmd/input", 169, 100},
 	{"cmd/play", 1110, 700}, // the page of qsim play, served and static
 	{"cmd/qbench", 7, 0},
@@ -81,7 +81,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // mostLines and the constants below are ceilings of the whole module, with their goals.
 const (
-	mostLines, goalLines             = 81_028, 56_000
+	mostLines, goalLines             = 80_835, 56_000
 	mostWideLines, goalWideLines     = 0, 0     // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // characters of a line; a tab is one

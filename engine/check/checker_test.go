@@ -613,6 +613,28 @@ func TestOnly(t *testing.T) {
 	}
 }
 
+// TestContradiction has a claim that contradicts the records of a waiting job, which is no breach of what is checked: it
+// leaves the records as they are, and what follows is checked.
+func TestContradiction(t *testing.T) {
+	for delivery, want := range map[int32]string{2: "", 3: "I-5"} {
+		r := rules()
+		r.Only = check.Set(0).With(check.Conservation).With(check.Deliveries)
+		c := check.New(r)
+		s := failed().commit(engine.Nacked, 1, 1, engine.Timeout, time.Second).lease(1, 0, 2, 0, time.Second)
+		s.after(time.Second).promoted(1).lease(1, 0, delivery, 0, 2*time.Second)
+		for i := range s.events {
+			c.Record(&s.events[i])
+		}
+		got := ""
+		if b := c.Breach(); b != nil {
+			got = b.Invariant.String()
+		}
+		if got != want {
+			t.Errorf("delivery %d: got %q, want %q: %v", delivery, got, want, c.Breach())
+		}
+	}
+}
+
 // TestHistory stores the events of one job, and of the nodes that held it.
 func TestHistory(t *testing.T) {
 	h := &check.History{Job: 1, Until: 20 * second}

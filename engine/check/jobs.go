@@ -90,7 +90,7 @@ type jobs struct {
 	free  ref    // first of the free entries, linked by next
 	index []page // hash table with open addressing, its length a power of two; done jobs stay in it
 	used  int    // pages in use
-	// recent holds the latest job found or added of those whose IDs have the same hash: most events are about jobs in
+	// recent holds the latest job found of those whose IDs have the same hash: most events are about jobs in
 	// flight, which are found here without the index, in memory that stays in a processor's cache.
 	recent [1 << recentBits]ref
 	swept  uint32 // number of sweeps, see job.swept

@@ -28,10 +28,10 @@ func RecordJobs(all ...Recorder) JobRecorder {
 		if j, ok := rec.(JobRecorder); ok && to == (nobody{}) {
 			to = j
 		} else if rec != nil {
-			b := &eventBuilder{first: to, second: rec, most: 1}
+			b := &eventBuilder{first: to, second: rec, events: make([]Event, 1)}
 			b.take = func(events []Event) { rec.Record(&events[0]) }
 			if k, ok := rec.(keeper); ok {
-				b.most, b.take = len(b.events), k.Take
+				b.events, b.take = make([]Event, 512), k.Take
 				k.Await(b.pass)
 			}
 			to = b
@@ -65,9 +65,8 @@ type eventBuilder struct {
 	first  JobRecorder
 	second Recorder
 	take   func(events []Event) // passes events on to the second
-	events [512]Event           // events not passed to the second yet
+	events []Event              // events not passed to the second yet; they are passed on once it is full
 	built  int                  // number of events in it
-	most   int                  // number at which they are passed on
 }
 
 // add returns the memory in which the next event for the second recorder is built.
@@ -78,7 +77,7 @@ func (b *eventBuilder) add() *Event {
 
 // added passes the built events on to the second recorder once there are enough of them.
 func (b *eventBuilder) added() {
-	if b.built == b.most {
+	if b.built == len(b.events) {
 		b.pass()
 	}
 }

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"runtime"
 	"testing"
 	"time"
 
@@ -82,4 +83,20 @@ func TestRecordJobsAsEvents(t *testing.T) {
 		})
 	}
 	engine.RecordJobs().Record(new(engine.Event))
+}
+
+// TestRecordJobsMemory gives a Recorder that takes events one by one memory for one event, not for many: every process
+// with a recorder of its own has two such.
+func TestRecordJobsMemory(t *testing.T) {
+	var before, after runtime.MemStats
+	var listens events
+	const recorders = 100
+	runtime.ReadMemStats(&before)
+	for range recorders {
+		engine.RecordJobs(&listens)
+	}
+	runtime.ReadMemStats(&after)
+	if each := (after.TotalAlloc - before.TotalAlloc) / recorders; each > 1000 {
+		t.Errorf("it takes %d bytes, want 1000 at the most", each)
+	}
 }

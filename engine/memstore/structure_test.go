@@ -696,3 +696,19 @@ func TestStaleHandles(t *testing.T) {
 		})
 	}
 }
+
+// TestHandlesOfManyRows commits outcomes with handles of rows that do not exist to a store with so many rows that it
+// fetches those of a batch first.
+func TestHandlesOfManyRows(t *testing.T) {
+	c := newClient(t, plain)
+	for id := engine.JobID(1); c.rows.size < resident+chunkSize; id++ {
+		c.add(engine.NewJob{ID: id})
+	}
+	held := c.claim(3)
+	for i, ref := range []uint32{c.rows.size, 1<<32 - 1, 0} {
+		held[i].Ref = ref
+		if got := c.commit(held[i], engine.Ack); (got.Status == engine.Applied) != (ref == 0) {
+			t.Errorf("ack of job %d with the handle %d of no row: %+v", held[i].ID, ref, got)
+		}
+	}
+}

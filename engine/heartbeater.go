@@ -42,12 +42,12 @@ func (h *heartbeater) deadline(e *Engine) Time {
 
 func (h *heartbeater) onHeld(e *Engine, s Slot) {
 	if e.cfg.Lease.Heartbeat > 0 && !e.cfg.Lease.OfNode {
-		h.enlist(e, s, e.now)
+		h.enlist(e, s)
 	}
 }
 
-func (h *heartbeater) enlist(e *Engine, s Slot, from Time) {
-	at := from.Add(e.cfg.Lease.Heartbeat)
+func (h *heartbeater) enlist(e *Engine, s Slot) {
+	at := e.now.Add(e.cfg.Lease.Heartbeat)
 	e.leases.beats.add(0, s, at)
 	e.arm(at)
 }
@@ -74,9 +74,7 @@ func (h *heartbeater) tick(e *Engine) {
 			c = h.call(e)
 		}
 		c.extends, c.Keys = append(c.extends, slotKey{s, l.lease.Key()}), append(c.Keys, l.lease.Key())
-		// A process that was frozen skips the heartbeats it missed: otherwise the
-		// list would lose its order.
-		h.enlist(e, s, max(at, e.now))
+		h.enlist(e, s) // a process that was frozen skips the heartbeats it missed, and the list keeps its order
 	}
 	if c != nil {
 		h.send(e, c)

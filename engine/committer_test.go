@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 	"time"
+	"unsafe"
 
 	"pgregory.net/rapid"
 )
@@ -259,6 +260,13 @@ func TestLeaseQueueKeepsOrder(t *testing.T) {
 	}
 	if len(want) < 300 || len(leases.beats.entries) > len(want)+2 {
 		t.Errorf("%d entries, of %d leases", len(leases.beats.entries), len(want))
+	}
+}
+
+// TestLeaseFillsCacheLines keeps a held lease in two cache lines.
+func TestLeaseFillsCacheLines(t *testing.T) {
+	if size := unsafe.Sizeof(heldLease{}); size != 128 {
+		t.Errorf("a held lease takes %d bytes, want 128", size)
 	}
 }
 

@@ -240,6 +240,25 @@ func TestPartialCommits(t *testing.T) {
 	}
 }
 
+// TestRefusedAndSentAgain refuses every outcome for three seconds. The engine sends them again as they were: from then
+// on each is applied.
+func TestRefusedAndSentAgain(t *testing.T) {
+	w := quietWorld(t, 100)
+	w.ledger.detail = true
+	w.jobs.gap = drawn(t)(dist.Constant(0.001))
+	w.links.Faults = []fault.Fault{{Window: fault.Window{For: 3 * time.Second}, Ops: allOps(), Partial: 1}}
+	w.config.Until = engine.Time(time.Minute)
+	acked := 0
+	for _, e := range w.events(engine.Acked) {
+		if acked++; e.At < engine.Time(3*time.Second) {
+			t.Errorf("job %d was acked at %v", e.Job, e.At)
+		}
+	}
+	if acked != 100 {
+		t.Errorf("%d of 100 jobs were acked", acked)
+	}
+}
+
 // TestStalledReaper lets a process die and stalls the reapers: its leases are not taken before the
 // window ends. A process that starts meanwhile is stalled as well.
 func TestStalledReaper(t *testing.T) {

@@ -41,6 +41,26 @@ func TestReplicasThatDoNotAnswer(t *testing.T) {
 		await(t, ctx, func() bool {
 			return count(t, s, "select (current_setting('synchronous_standby_names') = '"+replica+"')::int") == 1
 		})
+		await(t, ctx, func() bool { // the process of the server that tells commits to wait may read them still later
+			limited, cancel := context.WithCancel(ctx)
+			defer cancel()
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				_, _ = s.pool.Exec(limited, "select pg_logical_emit_message(true, 'qsim', '')")
+			}()
+			waits := false
+			await(t, ctx, func() bool {
+				waits = count(t, s, "select count(*) from pg_stat_activity where wait_event = 'SyncRep'") > 0
+				select {
+				case <-done:
+					return true
+				default:
+					return waits
+				}
+			})
+			return waits == (replica != "")
+		})
 	}
 	if err := s.Enqueue(ctx, jobsFrom(1, 2)); err != nil {
 		t.Fatal(err)
